@@ -1,0 +1,60 @@
+# Every target builds its environment in .venv from nothing; stamps keep it from doing so twice.
+#   make demo     a first look; needs the core only (no torch)
+#   make test     the test suite without the slow tests, and the coverage gate
+#   make lint     formatting, rules, types and the import direction
+#   make slow     the slow tests
+#   make bench    timings
+#   make clean    remove .venv and all caches
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip
+CORE := $(VENV)/core.stamp
+DEV := $(VENV)/dev.stamp
+
+# The matrices are small and pytest runs one worker per core: threads inside BLAS only get in
+# each other's way.
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+GATED := src/stopwise/_math/*,src/stopwise/models/*
+
+.PHONY: demo test lint slow bench clean
+.DELETE_ON_ERROR:
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(CORE): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+# torch alone and first: constraints.txt says why.
+$(DEV): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install -c constraints.txt torch==2.13.0
+	$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@ $(CORE)
+
+demo: $(CORE)
+	$(BIN)/python examples/fair_values.py
+
+test: $(DEV)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" \
+	  --cov=stopwise._math --cov=stopwise.models --cov-branch --cov-report=
+	$(BIN)/python -m coverage report --include='$(GATED)' --fail-under=100
+
+slow: $(DEV)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow
+
+bench: $(DEV)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+clean:
+	rm -rf $(VENV) build dist .coverage .coverage.* .hypothesis .import_linter_cache \
+	  .mypy_cache .pytest_cache .ruff_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hypothesis profiles: few examples while working, more and always the same ones in CI."""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") == "true" else "dev")
