@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The errors of stopwise.
+
+    StopwiseError (Exception)
+    ├── InputError (ValueError)             a value outside what is allowed
+    ├── InputTypeError (TypeError)          a thing of the wrong kind
+    ├── NumericsError (ArithmeticError)     a computation that could not be completed
+    └── MissingExtraError (ImportError)     an optional package that is not installed
+
+Each is also the builtin in parentheses, so `except ValueError` keeps working. Every message
+says what was given, what is allowed and what to do.
+"""
+
+from typing import Self
+
+__all__ = [
+    "InputError",
+    "InputTypeError",
+    "MissingExtraError",
+    "NumericsError",
+    "StopwiseError",
+]
+
+
+class StopwiseError(Exception):
+    """The base of every error that stopwise raises on purpose."""
+
+
+class InputError(StopwiseError, ValueError):
+    """A value of the right kind that is outside what is allowed: a price of -1, a nan."""
+
+
+class InputTypeError(StopwiseError, TypeError):
+    """A thing of the wrong kind: a string where an array belongs."""
+
+
+class NumericsError(StopwiseError, ArithmeticError):
+    """A computation that could not be completed to the promised accuracy."""
+
+
+class MissingExtraError(StopwiseError, ImportError):
+    """An optional package is needed and not installed."""
+
+    @classmethod
+    def of(cls, package: str, *, extra: str, purpose: str) -> Self:
+        """Say which extra brings a package.
+
+        Args:
+            package: The name under which the package is imported.
+            extra: The extra of stopwise that brings it.
+            purpose: What it is wanted for, as a noun phrase.
+
+        Example:
+            >>> raise MissingExtraError.of("ray", extra="ray", purpose="the Ray Tune stopper")
+            Traceback (most recent call last):
+            ...
+            stopwise.errors.MissingExtraError: the Ray Tune stopper needs the package 'ray', which
+            is not installed; it comes with an extra: pip install 'stopwise[ray]'
+        """
+        return cls(
+            f"{purpose} needs the package {package!r}, which is not installed; "
+            f"it comes with an extra: pip install 'stopwise[{extra}]'",
+            name=package,
+        )
