@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run all benchmarks, or those named."""
+
+import argparse
+import importlib
+import pkgutil
+from pathlib import Path
+
+from benchmarks import _report
+
+NAMES = sorted(
+    module.name
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)])
+    if not module.name.startswith("_")
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("--quick", action="store_true", help="small and few: seconds, not minutes")
+    arguments = parser.parse_args()
+    unknown = sorted(set(arguments.names) - set(NAMES))
+    if unknown:
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    print(_report.machine())
+    for name in arguments.names or NAMES:
+        module = importlib.import_module(f"benchmarks.{name}")
+        title = (module.__doc__ or "").partition("\n")[0]
+        print(f"\n{name}: {title}\n", flush=True)
+        print(_report.table(module.run(quick=arguments.quick)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lower Cholesky factors: with jitter only where needed, extended by a row, solved against.
+
+Factors are Fortran-ordered, so that LAPACK takes them as they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
+
+from stopwise.errors import NumericsError
+
+Array = NDArray[np.float64]
+
+_JITTERS = [10.0**exponent for exponent in range(-12, -1)]  # relative to the mean diagonal
+
+
+def factorise(matrix: Array) -> tuple[Array, float]:
+    """Factor a symmetric matrix as L L^T; its lower triangle is what is read.
+
+    Returns:
+        ``(L, jitter)``: jitter is what had to be added to the diagonal, 0.0 as a rule. It is
+        tried only after a failure, from 1e-12 to 1e-2 of the mean diagonal, tenfold.
+
+    Raises:
+        NumericsError: An entry is not finite, or the matrix is too far from positive definite.
+    """
+    n = len(matrix)
+    if n == 0:
+        return np.empty((0, 0), order="F"), 0.0
+    lower = _factor(matrix)
+    if lower is not None:
+        return lower, 0.0
+    unusable = matrix.size - np.count_nonzero(np.isfinite(matrix))
+    if unusable:
+        message = (
+            f"{unusable} of {matrix.size} entries of a {n} x {n} covariance are not finite."
+            " All must be: check the data for values that are nan, infinite or huge."
+        )
+        raise NumericsError(message)
+    scale = float(np.mean(np.diag(matrix)))
+    for relative in _JITTERS:
+        lower = _factor(matrix + relative * scale * np.eye(n))
+        if lower is not None:
+            return lower, relative * scale
+    message = (
+        f"a {n} x {n} covariance could not be factorised, even with {_JITTERS[-1]:g} of its mean"
+        " diagonal added. It must be symmetric and positive semidefinite: check that the kernel"
+        " is one."
+    )
+    raise NumericsError(message)
+
+
+def _factor(matrix: Array) -> Array | None:
+    lower, info = lapack.dpotrf(matrix, lower=1, clean=1)
+    # Some LAPACKs carry nan and inf through without a word; the diagonal always shows them.
+    return lower if info == 0 and np.isfinite(np.diag(lower)).all() else None
+
+
+def solve_lower(lower: Array, rhs: Array) -> Array:
+    """L^-1 B for a lower factor, B with as many rows as L (none is allowed)."""
+    if not rhs.size:
+        return rhs
+    return np.asarray(blas.dtrsm(1.0, lower, rhs, lower=1))
+
+
+def solve_upper(lower: Array, rhs: Array) -> Array:
+    """L^-T B for a lower factor, B with as many rows as L (none is allowed)."""
+    if not rhs.size:
+        return rhs
+    return np.asarray(blas.dtrsm(1.0, lower, rhs, lower=1, trans_a=1))
+
+
+def log_determinant(lower: Array) -> float:
+    """Log |L L^T|."""
+    return 2.0 * float(np.log(np.diag(lower)).sum())
+
+
+def append_row(lower: Array, row: Array, pivot: float) -> Array:
+    """The factor of the matrix grown by one: ``row`` = L^-1 k, ``pivot`` the new diagonal."""
+    n = lower.shape[0]
+    grown = np.zeros((n + 1, n + 1), order="F")
+    grown[:n, :n] = lower
+    grown[n, :n] = row
+    grown[n, n] = pivot
+    return grown
