@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Priors of the hyper-parameters, as values.
+
+- ``"lognormal"``: dimension-scaled length scales, LogNormal(sqrt 2 + log(d)/2, sqrt 3), after
+  Hvarfner et al. (2024), and an output scale near 1, LogNormal(0, 1), chosen by measurement
+  (docs/adr/0013-output-scale.md): the default for users.
+- ``"gamma"``: Gamma(3, 6) length scales and Gamma(2, 0.15) output scale: what BoTorch used until
+  2024, and the published LCBench runs with it.
+- ``None``: plain maximum likelihood.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stopwise.errors import InputError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class LogNormalPrior:
+    """Density of exp(N(mean, std^2))."""
+
+    mean: float
+    std: float
+
+    def log_density(self, log_value: Array) -> tuple[Array, Array]:
+        """Log density at exp(log_value), and its derivative in log_value."""
+        deviation = (log_value - self.mean) / self.std
+        constant = math.log(self.std) + 0.5 * math.log(2.0 * math.pi)
+        return -0.5 * deviation**2 - log_value - constant, -deviation / self.std - 1.0
+
+    @property
+    def log_mode(self) -> float:
+        """Log of the most probable value."""
+        return self.mean - self.std**2
+
+
+@dataclass(frozen=True, slots=True)
+class GammaPrior:
+    """Gamma density with shape and rate."""
+
+    shape: float
+    rate: float
+
+    def log_density(self, log_value: Array) -> tuple[Array, Array]:
+        """Log density at exp(log_value), and its derivative in log_value."""
+        scaled = self.rate * np.exp(log_value)
+        constant = self.shape * math.log(self.rate) - math.lgamma(self.shape)
+        log_density = constant + (self.shape - 1.0) * log_value - scaled
+        return log_density, self.shape - 1.0 - scaled
+
+    @property
+    def log_mode(self) -> float:
+        """Log of the most probable value."""
+        return math.log((self.shape - 1.0) / self.rate)
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """No opinion; ``log_mode`` is only where a search begins."""
+
+    log_mode: float
+
+    def log_density(self, log_value: Array) -> tuple[Array, Array]:
+        """Zero, and zero."""
+        return np.zeros_like(log_value), np.zeros_like(log_value)
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Not searched for: the value is exp(log_mode)."""
+
+    log_mode: float
+
+    def log_density(self, log_value: Array) -> tuple[Array, Array]:
+        """Zero, and zero."""
+        return np.zeros_like(log_value), np.zeros_like(log_value)
+
+
+Prior = LogNormalPrior | GammaPrior | Flat | Fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Priors:
+    """One prior for each kind of hyper-parameter."""
+
+    lengthscale: Prior
+    outputscale: Prior
+    noise: Prior
+
+
+def priors(name: str | None, d: int) -> Priors:
+    """The priors called ``name`` for d parameters."""
+    if name == "lognormal":
+        lengthscale = LogNormalPrior(math.sqrt(2.0) + 0.5 * math.log(d), math.sqrt(3.0))
+        return Priors(lengthscale, LogNormalPrior(0.0, 1.0), LogNormalPrior(-4.0, 1.0))
+    if name == "gamma":
+        return Priors(GammaPrior(3.0, 6.0), GammaPrior(2.0, 0.15), GammaPrior(1.1, 0.05))
+    if name is None:
+        return Priors(Flat(math.log(0.3 * math.sqrt(d))), Flat(0.0), Flat(-4.0))
+    message = f"prior={name!r} is not known: give 'lognormal', 'gamma' or None (no prior)."
+    raise InputError(message)
