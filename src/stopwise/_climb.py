@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Many local searches in one: projected BFGS over the unit cube, all starts evaluated together.
+
+Each search keeps its own inverse Hessian and its own place in its line search. One batched
+evaluation of value and gradient tries one point for every search: a search that gains takes the
+point and aims anew, one that does not shortens its move. So nobody waits for another's line
+search, and the number of evaluations is that of the longest search. A coordinate at a wall that a
+search leans against rests there. The library's alternative, one L-BFGS-B after the other, takes
+several times as long (docs/adr/0011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+Objective = Callable[[Array], tuple[Array, Array]]
+
+_SUFFICIENT = 1e-4  # Armijo's fraction of the predicted gain
+_SHORTEST = 1e-6  # a line search gives up below this fraction of its move
+_FIRST_MOVE = 0.8  # longest move along a bare gradient, in the unit cube
+_LONGEST_SCALE = 10.0  # beyond, a parameter is irrelevant, and how much so tells nothing
+_FINE = 1e-9  # a smaller promise is not worth an evaluation
+_PATIENCE = 20.0  # steps, at its present pace, within which a search must reach the leader
+_STRIDE = 2.0  # a step along which the slope did not fall off makes the next so much longer
+_BEYOND = 1.0 + 1e-12  # a little further than the wall, so that rounding does not stop short of it
+_HEAT = 3  # evaluations from one heat to the next
+_SAME = 0.1  # searches this close, in scales of at most 1, are climbing the same hill
+_CURVED = 1e-10  # cosine of step and change of gradient from which on a curvature is believed
+
+
+def climb(
+    objective: Objective,
+    X: Array,
+    free: Mask,
+    *,
+    scales: Array | None = None,
+    rivals: bool = True,
+    finalists: int | None = None,
+    max_steps: int = 200,
+) -> tuple[Array, Array]:
+    """Climb from each row of X within [0, 1]; returns the points reached and their values.
+
+    A search ends when its next move promises next to nothing or, among rivals, when it could not
+    reach the leader at its present pace.
+
+    Args:
+        objective: Rows -> (values, gradients). A value may be -inf (or nan, which is taken for
+            it): no search goes there, and one that starts there stays.
+        X: Starting points, inside the cube.
+        free: Columns that may move.
+        scales: Distance over which the objective changes, per column; the first metric.
+        rivals: Whether the searches are for one maximum; if each is for its own, all end finely.
+        finalists: How many searches go on after the first few evaluations. Searches that meet
+            are then one; those behind go no further. All of them go on if left out.
+        max_steps: Upper bound of evaluations.
+    """
+    if not len(X):
+        return X.copy(), np.empty(0)
+    evaluate = _without_nan(objective)
+    values, gradients = evaluate(X)
+    reached, heights, leaders = X.copy(), values.copy(), np.arange(len(X))
+    rows = np.flatnonzero(np.isfinite(values) & free.any())
+    scales = np.ones(X.shape[1]) if scales is None else np.minimum(scales, _LONGEST_SCALE)
+    metric = scales**2
+    searches = _Searches.begin(rows, X[rows], values[rows], gradients[rows], metric)
+    searches.aim(np.arange(len(rows)), free)
+    for step in range(1, max_steps + 1):
+        if not searches.rows.size:
+            break
+        pace = searches.advance(evaluate, free, metric)
+        reached[searches.rows], heights[searches.rows] = searches.X, searches.values
+        behind = heights.max() - searches.values if rivals else np.zeros(1)
+        going = (searches.promises > _FINE) & (_PATIENCE * pace >= behind)
+        if finalists is not None and step % _HEAT == 0:
+            nearby = _best_nearby(searches.X / np.minimum(scales, 1.0), searches.values)
+            leaders[searches.rows] = searches.rows[nearby]
+            going &= nearby == np.arange(len(nearby))
+            going &= _among_highest(searches.values, going, finalists)
+        if not going.all():
+            searches = searches.only(going)
+    while np.any(leaders[leaders] != leaders):  # whoever was joined may have joined another
+        leaders = leaders[leaders]
+    return reached[leaders], heights[leaders]
+
+
+@dataclass(slots=True)
+class _Searches:
+    """Some searches, row by row: where each is, what it knows, and what it tries next."""
+
+    rows: Rows  # which of the starts it began from
+    X: Array
+    values: Array
+    gradients: Array
+    inverse_hessians: Array  # of minus the objective
+    fresh: Mask  # whether the inverse Hessian is still the first metric
+    uphill: Array  # the gradient without the coordinates that rest
+    moves: Array  # what is tried next, at full length
+    lengths: Array  # the part of it that is tried
+    promises: Array  # what it would gain on a plane
+
+    @classmethod
+    def begin(
+        cls, rows: Rows, X: Array, values: Array, gradients: Array, metric: Array
+    ) -> _Searches:
+        """Searches that know nothing yet; they have to aim first."""
+        inverse_hessians = np.tile(np.diag(metric), (len(X), 1, 1))
+        fresh, lengths, promises = np.ones(len(X), dtype=bool), np.ones(len(X)), np.zeros(len(X))
+        known = (rows, X, values, gradients, inverse_hessians, fresh)
+        return cls(*known, np.zeros_like(X), np.zeros_like(X), lengths, promises)
+
+    def only(self, which: Mask) -> _Searches:
+        """Some of the searches."""
+        return _Searches(*(getattr(self, field.name)[which] for field in fields(self)))
+
+    def advance(self, evaluate: Objective, free: Mask, metric: Array) -> Array:
+        """Try one point each; what was gained: -inf ends a search, inf says that it tries on."""
+        X = np.clip(self.X + self.lengths[:, None] * self.moves, 0.0, 1.0)
+        values, gradients = evaluate(X)
+        expected = np.einsum("ri,ri->r", self.uphill, X - self.X)
+        gained = values - self.values
+        good = gained >= _SUFFICIENT * np.abs(expected)  # cut off by a wall, it may be negative
+        if not good.all():
+            rows = np.flatnonzero(~good)
+            gained[rows] = self._shorten(rows, expected[rows], gained[rows], free, metric)
+        rows = np.flatnonzero(good)
+        curved = self._learn(rows, X[rows] - self.X[rows], gradients[rows], metric)
+        self.X[rows], self.values[rows] = X[rows], values[rows]
+        self.gradients[rows] = gradients[rows]
+        # Where the slope did not fall off there is more to be had further on.
+        self.aim(rows, free, np.where(curved, 1.0, _STRIDE * self.lengths[rows]))
+        return gained
+
+    def aim(self, rows: Rows, free: Mask, lengths: Array | float = 1.0) -> None:
+        """Choose the next moves, and the part of them that is tried first."""
+        X, gradients, fresh = self.X[rows], self.gradients[rows], self.fresh[rows]
+        resting = ((X <= 0.0) & (gradients < 0.0)) | ((X >= 1.0) & (gradients > 0.0)) | ~free
+        uphill = np.where(resting, 0.0, gradients)
+        moves = np.where(resting, 0.0, _times(self.inverse_hessians[rows], uphill))
+        sizes = np.maximum(np.sqrt(np.einsum("ri,ri->r", moves, moves)), 1e-300)
+        moves *= np.where(fresh, np.minimum(1.0, _FIRST_MOVE / sizes), 1.0)[:, None]
+        self.uphill[rows], self.moves[rows], self.lengths[rows] = uphill, moves, lengths
+        self.promises[rows] = np.einsum("ri,ri->r", uphill, moves)
+
+    def _learn(self, rows: Rows, s: Array, gradients: Array, metric: Array) -> Mask:
+        """Update inverse Hessians (BFGS) after the steps s; tells which steps met a curvature."""
+        y = np.where(self.uphill[rows] != 0.0, self.gradients[rows] - gradients, 0.0)
+        sy = np.einsum("ri,ri->r", s, y)
+        sizes = np.einsum("ri,ri->r", s, s) * np.einsum("ri,ri->r", y, y)
+        curved: Mask = sy > _CURVED * np.sqrt(sizes)
+        rows, s, y, sy = rows[curved], s[curved], y[curved], sy[curved]
+        first = self.fresh[rows]
+        unit = np.where(first, sy / np.einsum("ri,i,ri->r", y, metric, y), 1.0)
+        H = self.inverse_hessians[rows] * unit[:, None, None]
+        Hy = _times(H, y)
+        weight = 0.5 * (1.0 + np.einsum("ri,ri->r", y, Hy) / sy)
+        half = (Hy - weight[:, None] * s)[:, :, None] * (s / sy[:, None])[:, None, :]
+        self.inverse_hessians[rows] = H - half - half.transpose(0, 2, 1)
+        self.fresh[rows] = False
+        return curved
+
+    def _shorten(
+        self, rows: Rows, expected: Array, gained: Array, free: Mask, metric: Array
+    ) -> Array:
+        """Shorten moves that failed; where that leads nowhere, forget what was known, once."""
+        # To the top of the parabola through value, slope and the failed try; a tenth beside -inf.
+        parabola = 0.5 * expected / np.maximum(expected - gained, 1e-300)
+        lengths = self.lengths[rows] * np.clip(parabola, 0.1, 0.5)
+        # A path that a wall has bent ends exactly at the wall before it becomes shorter.
+        wall = _first_wall(self.X[rows], self.moves[rows])
+        lengths = np.where(wall < self.lengths[rows], np.maximum(lengths, wall), lengths)
+        lost = lengths < _SHORTEST
+        outlook = np.where(lost & self.fresh[rows], -np.inf, np.inf)
+        self.lengths[rows] = lengths
+        rows = rows[lost]
+        self.inverse_hessians[rows], self.fresh[rows] = np.diag(metric), True
+        self.aim(rows, free)
+        return outlook
+
+
+def _first_wall(X: Array, moves: Array) -> Array:
+    """The part of each move at which it meets a wall."""
+    room = np.where(moves > 0.0, 1.0 - X, X)
+    moving = (moves != 0.0) & (room > 0.0)
+    parts = np.divide(room, np.abs(moves), out=np.full_like(X, np.inf), where=moving)
+    return np.asarray(parts.min(axis=1) * _BEYOND)
+
+
+def _times(matrices: Array, vectors: Array) -> Array:
+    """Matrix times vector, row by row."""
+    return np.asarray(np.matmul(matrices, vectors[:, :, None])[:, :, 0])
+
+
+def _best_nearby(X: Array, values: Array) -> Rows:
+    """For each search the highest one close to it, which may be itself."""
+    order = np.argsort(-values, kind="stable")
+    sorted_X = X[order]
+    squares = np.sum((sorted_X[:, None, :] - sorted_X[None, :, :]) ** 2, axis=2)
+    nearby = np.empty_like(order)
+    nearby[order] = order[np.argmax(squares < _SAME**2, axis=1)]
+    return nearby
+
+
+def _among_highest(values: Array, of: Mask, count: int) -> Mask:
+    """Which are among the ``count`` highest of some."""
+    order = np.argsort(np.where(of, -values, np.inf), kind="stable")
+    chosen = np.zeros(len(values), dtype=bool)
+    chosen[order[:count]] = True
+    return chosen
+
+
+def _without_nan(objective: Objective) -> Objective:
+    """The objective with -inf for nan, and no slope where that is not a finite number."""
+
+    def evaluate(X: Array) -> tuple[Array, Array]:
+        values, gradients = objective(X)
+        known = np.where(np.isnan(values), -np.inf, values)
+        return known, np.where(np.isfinite(gradients), gradients, 0.0)
+
+    return evaluate

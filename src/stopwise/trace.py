@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a stopping rule records, and what it answers.
+
+A rule's ``signal`` is taken once per number of observations and kept; its ``verdict`` reads kept
+signals only. So live stopping, replay and audit are one and the same code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Scale = Literal["log", "linear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """The number that decides, at one moment.
+
+    Args:
+        t: Evaluations after the initial design.
+        n: Observations in all.
+        value: The number; nan means that there is no answer yet.
+        facts: The few numbers that the rule's sentence needs.
+    """
+
+    t: int
+    n: int
+    value: float
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Recorded signals of one key, in the order of t, and the one that is asked about."""
+
+    signals: tuple[Signal, ...] = ()
+    now: Signal | None = None
+
+    @classmethod
+    def of(cls, signals: tuple[Signal, ...]) -> Trace:
+        """A trace that asks about its last signal."""
+        return cls(signals, signals[-1] if signals else None)
+
+    def __len__(self) -> int:
+        """Number of recorded signals."""
+        return len(self.signals)
+
+    def __iter__(self) -> Iterator[Signal]:
+        """The recorded signals."""
+        return iter(self.signals)
+
+    @property
+    def current(self) -> Signal:
+        """The signal asked about; one without an answer if nothing was recorded."""
+        return Signal(0, 0, math.nan) if self.now is None else self.now
+
+    def between(self, first: int, last: int) -> list[float]:
+        """Recorded values with first <= t <= last that are answers."""
+        return [s.value for s in self.signals if first <= s.t <= last and not math.isnan(s.value)]
+
+    def upto(self, n: int) -> Trace:
+        """The trace as it was after n observations."""
+        return Trace.of(tuple(s for s in self.signals if s.n <= n))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """An answer that carries its reason; true if it is to stop.
+
+    Args:
+        stop: Whether to stop.
+        rule: Which rule answered: a name of ``RULES``, or ``initial``, ``max-trials``,
+            ``budget``, ``exhausted``, ``failures``.
+        value: The number that decided.
+        threshold: What it was compared with.
+        reason: A sentence with numbers in the user's units.
+    """
+
+    stop: bool
+    rule: str
+    value: float
+    threshold: float
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.stop
+
+    def __str__(self) -> str:
+        return self.reason
+
+    @classmethod
+    def at_most(cls, rule: str, value: float, threshold: float, sentence: str) -> Verdict:
+        """Stop if value <= threshold; ties stop, nan never does."""
+        return cls._decided(rule, value, threshold, sentence, stop=value <= threshold)
+
+    @classmethod
+    def at_least(cls, rule: str, value: float, threshold: float, sentence: str) -> Verdict:
+        """Stop if value >= threshold; ties stop, nan never does."""
+        return cls._decided(rule, value, threshold, sentence, stop=value >= threshold)
+
+    @classmethod
+    def not_yet(cls, rule: str, sentence: str, value: float = math.nan) -> Verdict:
+        """Go on: there is no answer yet."""
+        return cls(False, rule, value, math.nan, sentence)  # noqa: FBT003
+
+    @classmethod
+    def _decided(
+        cls, rule: str, value: float, threshold: float, sentence: str, *, stop: bool
+    ) -> Verdict:
+        return cls(stop, rule, value, threshold, f"{sentence}: {'stop' if stop else 'go on'}")
+
+
+def quantity(value: float) -> str:
+    """A number as people read it: four significant digits."""
+    return f"{value:.4g}"
