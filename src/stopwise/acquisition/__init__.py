@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Acquisitions: where to evaluate next. One file each; higher scores are better, always.
+
+A new one is a file and a line in ``ACQUISITIONS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+from stopwise._tables import make
+from stopwise.acquisition._pointwise import Formula, Partials, PointwiseScore
+from stopwise.acquisition.eic import EIC
+from stopwise.acquisition.lcb import LCB
+from stopwise.acquisition.logeipc import LogEIPC
+from stopwise.acquisition.pbgi import PBGI
+from stopwise.acquisition.pbgi_d import PBGID
+from stopwise.acquisition.thompson import ThompsonSampling
+from stopwise.snapshot import Bindable
+
+__all__ = [
+    "ACQUISITIONS",
+    "EIC",
+    "LCB",
+    "PBGI",
+    "PBGID",
+    "Acquisition",
+    "Formula",
+    "LogEIPC",
+    "Partials",
+    "PointwiseScore",
+    "ThompsonSampling",
+    "make_acquisition",
+]
+
+
+class Acquisition(Bindable, Protocol):
+    """An acquisition: a frozen value that binds to a snapshot and gives a score."""
+
+
+ACQUISITIONS: dict[str, Callable[..., Acquisition]] = {
+    "pbgi": PBGI,
+    "pbgi-d": PBGID,
+    "logeipc": LogEIPC,
+    "logeipc-inv": partial(LogEIPC, cost="inv"),
+    "eic": EIC,
+    "lcb": LCB,
+    "ts": ThompsonSampling,
+}
+
+
+def make_acquisition(given: str | Acquisition, lam: float | None) -> Acquisition:
+    """The acquisition of a name; an acquisition as it is."""
+    return make("acquisition", ACQUISITIONS, given, lam, methods=("bind",))

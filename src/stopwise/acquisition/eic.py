@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""EIC: expected improvement less its price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stopwise._math.normal import log_ei_partials
+from stopwise._units import check_lam
+from stopwise.acquisition._pointwise import Partials, PointwiseScore
+from stopwise.acquisition.logeipc import LogEIPC
+from stopwise.snapshot import Snapshot
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class EIC:
+    r"""Net gain, :math:`\mathrm{EI}(x; y^*) - \lambda c(x)`.
+
+    Positive exactly where a point is worth its price, so the paper's Lemma holds for it as for
+    PBGI and LogEIPC (Xie et al. 2026, Appendix A, first footnote).
+
+    Args:
+        lam: Objective units per unit of cost, lambda > 0.
+
+    References:
+        Hu et al. (2025); Xie et al. (2026).
+    """
+
+    lam: float
+    name: ClassVar[str] = "eic"
+
+    def __post_init__(self) -> None:
+        check_lam(self.lam)
+
+    def __call__(self, mean: Array, std: Array, log_price: Array, best: float) -> Partials:
+        """Score and partial derivatives."""
+        log_ei, d_mean, d_std = log_ei_partials(mean, std, best)
+        gain, price = np.exp(log_ei), self.lam * np.exp(log_price)
+        # Where EI is 0 its logarithm's slopes may be infinite; those of EI are then 0.
+        d_mean, d_std = np.where(gain > 0, (d_mean, d_std), 0.0)
+        return Partials(gain - price, gain * d_mean, gain * d_std, -price)
+
+    def bind(self, snapshot: Snapshot) -> PointwiseScore:
+        """The score on a snapshot; its search starts from the argmax of LogEIPC, as PBGI's."""
+        best_per_cost = snapshot.sup(LogEIPC()).x
+        starts = None if best_per_cost is None else best_per_cost[None, :]
+        return PointwiseScore(
+            self, snapshot, starts=starts, from_incumbent=True, in_objective_units=True
+        )

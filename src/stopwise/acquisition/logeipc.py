@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LogEIPC: log expected improvement per unit of cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stopwise._math.normal import log_ei_partials
+from stopwise.acquisition._pointwise import Partials, PointwiseScore
+from stopwise.errors import InputError
+from stopwise.models.belief import Pricing
+from stopwise.snapshot import Snapshot
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class LogEIPC:
+    r"""Gain per price, :math:`\log\,\mathrm{EI}(x; y^*) - \log c(x)` (Eq. 4 of Xie et al. 2026).
+
+    It does not depend on lambda. Its supremum is what the PBGI/LogEIPC rule compares with
+    :math:`\log\lambda`.
+
+    Args:
+        cost: How an uncertain price enters: ``"exp"`` by E[c], on which the guarantees rest, or
+            ``"inv"`` by 1/E[1/c] (Astudillo et al. 2021), which explores more.
+
+    References:
+        Snoek et al. (2012); Ament et al. (2023); Xie et al. (2026).
+    """
+
+    cost: Pricing = "exp"
+    name: ClassVar[str] = "logeipc"
+
+    def __post_init__(self) -> None:
+        if self.cost not in ("exp", "inv"):
+            message = f"LogEIPC(cost={self.cost!r}): give 'exp' (by E[c]) or 'inv' (by 1/E[1/c])."
+            raise InputError(message)
+
+    def __call__(self, mean: Array, std: Array, log_price: Array, best: float) -> Partials:
+        """Score and partial derivatives."""
+        value, d_mean, d_std = log_ei_partials(mean, std, best)
+        return Partials(value - log_price, d_mean, d_std, np.full_like(value, -1.0))
+
+    def bind(self, snapshot: Snapshot) -> PointwiseScore:
+        """The score on a snapshot."""
+        return PointwiseScore(self, snapshot, self.cost, from_incumbent=True)

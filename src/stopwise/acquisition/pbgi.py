@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PBGI: the Pandora's Box Gittins index, a point's fair value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stopwise._math.normal import pbgi_partials
+from stopwise._units import check_lam
+from stopwise.acquisition._pointwise import Partials, PointwiseScore
+from stopwise.acquisition.logeipc import LogEIPC
+from stopwise.snapshot import Snapshot
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class PBGI:
+    r"""Fair value, the g with :math:`\mathrm{EI}(x; g) = \lambda c(x)` (Eq. 3 of Xie et al. 2026).
+
+    The score is -g: the box with the lowest fair value is opened next.
+
+    On a box its search starts from, and is compared with, the argmax of LogEIPC. So wherever any
+    point's expected improvement is worth its price, the chosen point's is (the paper's Lemma),
+    although both optima are found numerically.
+
+    Args:
+        lam: Objective units per unit of cost, lambda > 0.
+
+    References:
+        Weitzman (1979); Xie et al. (2024); Xie et al. (2026).
+    """
+
+    lam: float
+    name: ClassVar[str] = "pbgi"
+
+    def __post_init__(self) -> None:
+        check_lam(self.lam)
+
+    def __call__(self, mean: Array, std: Array, log_price: Array, best: float) -> Partials:  # noqa: ARG002
+        """Score and partial derivatives."""
+        price = self.lam * np.exp(log_price)
+        fair, d_mean, d_std, d_log_price = pbgi_partials(mean, std, price)
+        return Partials(-fair, -d_mean, -d_std, -d_log_price)
+
+    def bind(self, snapshot: Snapshot) -> PointwiseScore:
+        """The score on a snapshot."""
+        best_per_cost = snapshot.sup(LogEIPC()).x
+        starts = None if best_per_cost is None else best_per_cost[None, :]
+        return PointwiseScore(
+            self, snapshot, starts=starts, from_incumbent=True, in_objective_units=True
+        )

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Thompson sampling: the minimum of one posterior path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stopwise._seeds import stream
+from stopwise.models.paths import Paths, exact_values, sample_paths
+from stopwise.snapshot import Snapshot
+from stopwise.space import Finite
+
+Array = NDArray[np.float64]
+
+_EXACT = 2500  # candidates up to which values are drawn jointly, without features
+
+
+@dataclass(frozen=True, slots=True)
+class ThompsonSampling:
+    r"""A fresh draw :math:`f \sim p(f \mid D)` at every step; its minimiser is next.
+
+    Blind to costs. The path is addressed by the number of the trial, so it is another at every
+    step (the published LCBench runs drew the same one again), and the same after a resume.
+
+    References:
+        Thompson (1933); Wilson et al. (2020) for the paths.
+    """
+
+    name: ClassVar[str] = "ts"
+
+    def bind(self, snapshot: Snapshot) -> TableScore | PathScore:
+        """The score on a snapshot."""
+        rng = stream(snapshot.seed, "thompson", snapshot.trial)
+        posterior = snapshot.belief.objective
+        if isinstance(snapshot.domain, Finite) and len(snapshot.domain) <= _EXACT:
+            return TableScore(
+                snapshot, -exact_values(posterior, snapshot.domain.points, rng, 1)[0]
+            )
+        return PathScore(snapshot, sample_paths(posterior, rng, 1))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TableScore:
+    """Given scores of all candidates of a finite domain."""
+
+    snapshot: Snapshot
+    values: Array
+    starts: Array | None = None
+    scales: Array | None = None
+    unit: float = 1.0
+
+    def __call__(self, X: Array) -> Array:
+        """Scores of candidates; -inf where one is evaluated or pending."""
+        domain = cast("Finite", self.snapshot.domain)
+        values = self.values if X is domain.points else self.values[domain.index_of(X)]
+        return np.where(self.snapshot.barred(X), -np.inf, values)
+
+    def with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Between candidates there is nothing, so nothing changes."""
+        return self(X), np.zeros_like(X)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PathScore:
+    """Minus a sample path; evaluated and pending points are left out."""
+
+    snapshot: Snapshot
+    path: Paths
+    starts: Array | None = None
+
+    @property
+    def scales(self) -> Array:
+        """Length scales of the objective, per column."""
+        return self.path.posterior.hyper.lengthscales[self.path.posterior.groups]
+
+    @property
+    def unit(self) -> float:
+        """The objective's deviation."""
+        return self.path.posterior.standardiser.scale
+
+    def __call__(self, X: Array) -> Array:
+        """Scores at the rows of X."""
+        return np.where(self.snapshot.barred(X), -np.inf, -self.path(X)[0])
+
+    def with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Scores and gradients."""
+        value, gradient = self.path.with_gradient(X, np.zeros(len(X), dtype=np.intp))
+        return np.where(self.snapshot.barred(X), -np.inf, -value), -gradient
