@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stopping rules: when to evaluate no more. One file each.
+
+A new one is a file and a line in ``RULES``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from stopwise._tables import make
+from stopwise.stopping._rule import StoppingRule
+from stopwise.stopping.compose import After, Smoothed
+from stopwise.stopping.convergence import Convergence
+from stopwise.stopping.fixed import FixedTrials
+from stopwise.stopping.gss import GSS
+from stopwise.stopping.immediate import Immediate
+from stopwise.stopping.logeipc_median import LogEIPCMedian
+from stopwise.stopping.pbgi import PBGI
+from stopwise.stopping.prb import ProbabilisticRegretBound
+from stopwise.stopping.srgap_median import SRGapMedian
+from stopwise.stopping.ucb_lcb import UCBLCB
+from stopwise.trace import Signal, Trace, Verdict
+
+__all__ = [
+    "GSS",
+    "PBGI",
+    "RULES",
+    "UCBLCB",
+    "After",
+    "Convergence",
+    "FixedTrials",
+    "Immediate",
+    "LogEIPCMedian",
+    "ProbabilisticRegretBound",
+    "SRGapMedian",
+    "Signal",
+    "Smoothed",
+    "StoppingRule",
+    "Trace",
+    "Verdict",
+    "make_rule",
+]
+
+RULES: dict[str, Callable[..., StoppingRule]] = {
+    "pbgi": PBGI,
+    "logeipc-med": LogEIPCMedian,
+    "srgap-med": SRGapMedian,
+    "ucb-lcb": UCBLCB,
+    "prb": ProbabilisticRegretBound,
+    "gss": GSS,
+    "convergence": Convergence,
+    "immediate": Immediate,
+    "fixed": FixedTrials,
+}
+
+
+def make_rule(given: str | StoppingRule, lam: float | None) -> StoppingRule:
+    """The rule of a name, with its defaults; a rule as it is."""
+    return make("stopping rule", RULES, given, lam, methods=("signal", "verdict"))

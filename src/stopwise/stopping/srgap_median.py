@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SRGap-med: stop when an observation hardly changes the expected minimum regret."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+from typing import ClassVar
+
+import numpy as np
+
+from stopwise.acquisition.lcb import confidence_beta
+from stopwise.models.gp import Posterior
+from stopwise.snapshot import Snapshot
+from stopwise.stopping._rule import check_count, check_positive
+from stopwise.stopping.ucb_lcb import confidence_gap
+from stopwise.trace import Scale, Signal, Trace, Verdict, quantity
+
+_LEAST_NOISE = 1e-6  # of the standardised variance: a divergence needs some noise to be finite
+
+
+@dataclass(frozen=True, slots=True)
+class SRGapMedian:
+    r"""Stop when the gap of expected minimum simple regrets is small beside what it was at first.
+
+    .. math:: \Delta R_t = |\mu_{t-1}(x^*_{t-1}) - \mu_t(x^*_t)|
+        + [v\varphi(g/v) + g\Phi(g/v)] + \kappa_{t-1}\sqrt{\mathrm{KL}_t/2}
+
+    with incumbents :math:`x^*` (best observed), :math:`g = \mu_t(x^*_t) - \mu_t(x^*_{t-1})`,
+    :math:`v^2 = \mathrm{Var}_t(f(x^*_t) - f(x^*_{t-1}))`, the UCB-LCB gap :math:`\kappa` of the
+    posterior before the last observation (unscaled beta, new n), and KL(new || old) at the last
+    evaluated point, in standardised units. Stop at :math:`\Delta R_t \le \chi\,` median over
+    t = 1..I, from t = I + 1 on.
+
+    Args:
+        chi: The fraction of the first gaps that is too little.
+        initial: How many first values make the median, I.
+
+    References:
+        Ishibashi et al. (2023).
+    """
+
+    chi: float = 0.01
+    initial: int = 20
+    name: ClassVar[str] = "srgap-med"
+    signal_scale: ClassVar[Scale] = "linear"
+
+    def __post_init__(self) -> None:
+        check_positive("SRGapMedian", "chi", self.chi)
+        check_count("SRGapMedian", "initial", self.initial)
+
+    @property
+    def key(self) -> str:
+        """Free of chi and I."""
+        return "srgap"
+
+    def signal(self, snapshot: Snapshot) -> Signal:
+        """The gap; no answer at t = 0, which has no step before it."""
+        if snapshot.t <= 0:
+            return snapshot.signal(math.nan)
+        shift, gain, spread = srgap_terms(snapshot)
+        return snapshot.signal(shift + gain + spread, shift=shift, gain=gain, spread=spread)
+
+    def verdict(self, trace: Trace) -> Verdict:
+        """Compare with the median of the first values."""
+        now = trace.current
+        first = trace.between(1, self.initial)
+        if now.t <= self.initial or not first:
+            sentence = f"{now.t} of {self.initial} first values of the regret gap: go on"
+            return Verdict.not_yet(self.name, sentence, now.value)
+        threshold = self.chi * median(first)
+        sentence = (
+            f"the last evaluation moved the expected regret by at most {quantity(now.value)}, and"
+            f" {quantity(self.chi)} of its median over the first {self.initial} evaluations is"
+            f" {quantity(threshold)}"
+        )
+        return Verdict.at_most(self.name, now.value, threshold, sentence)
+
+
+def srgap_terms(snapshot: Snapshot) -> tuple[float, float, float]:
+    """The three terms of the gap, in objective units."""
+    before = snapshot.prefix(snapshot.n - 1)
+    new, old = snapshot.belief.objective, before.belief.objective
+    x_new, x_old = snapshot.X[snapshot.incumbent], snapshot.X[before.incumbent]
+    shift = abs(before.best - snapshot.best)
+    gain = 0.0
+    if not np.array_equal(x_new, x_old):
+        g = snapshot.best - snapshot.judged[before.incumbent]
+        gain = _expected_positive_part(g, _deviation_of_difference(new, x_new, x_old))
+    beta = confidence_beta(snapshot.domain.d, snapshot.n, scale=1.0)
+    kappa, _, _ = confidence_gap(before, beta)
+    divergence = _divergence(old, snapshot.X[-1], float(snapshot.y[-1]))
+    return shift, gain, kappa * math.sqrt(0.5 * divergence)
+
+
+def _deviation_of_difference(posterior: Posterior, a: np.ndarray, b: np.ndarray) -> float:
+    if posterior.interpolate:
+        return 0.0
+    pair = np.vstack([a, b])
+    covariance = posterior.covariance(pair, pair)
+    return math.sqrt(max(covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1], 0.0))
+
+
+def _expected_positive_part(g: float, v: float) -> float:
+    """E[max(N(g, v^2), 0)] = v phi(g/v) + g Phi(g/v)."""
+    if v == 0.0:
+        return max(g, 0.0)
+    density = math.exp(-0.5 * (g / v) ** 2) / math.sqrt(2.0 * math.pi)
+    return v * density + g * 0.5 * math.erfc(-g / (v * math.sqrt(2.0)))
+
+
+def _divergence(old: Posterior, x: np.ndarray, y: float) -> float:
+    """KL(new || old) between the posteriors of f after and before observing y at x."""
+    mean, std = (float(a[0]) for a in old(x[None, :]))
+    scale = old.standardiser.scale
+    variance = (std / scale) ** 2
+    noise = max(old.hyper.noise, _LEAST_NOISE)
+    total = variance + noise
+    surprise = ((y - mean) / scale) ** 2
+    return 0.5 * (math.log1p(variance / noise) - variance / total + variance * surprise / total**2)
