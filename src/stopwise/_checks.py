@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What comes in at the door: every refusal says what was given, what is allowed, what to do."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from typing import Any, Literal, cast
+
+from stopwise.errors import InputError, InputTypeError
+
+Direction = Literal["minimize", "maximize"]
+Noise = float | Literal["learn"] | None
+
+
+def as_number(what: str, given: object, instead: str) -> float:
+    """A real number as a float; scalars and arrays of one element (numpy, torch) count."""
+    number = _item(given)
+    if isinstance(number, bool) or not isinstance(number, numbers.Real):
+        message = (
+            f"{what} must be a real number, got {given!r} ({type(given).__name__}). {instead}"
+        )
+        raise InputTypeError(message)
+    try:
+        return float(number)
+    except OverflowError:  # a whole number beyond the floats
+        return math.inf if cast("int", number) > 0 else -math.inf
+
+
+def _item(given: object) -> object:
+    """What an array of one element holds; anything else as it is."""
+    try:
+        return given.item()  # type: ignore[attr-defined]
+    except (AttributeError, TypeError, ValueError, RuntimeError):
+        return given
+
+
+def checked_params(given: object) -> Mapping[str, Any]:
+    """What is told of, if it is not a trial: params."""
+    if not isinstance(given, Mapping):
+        message = (
+            f"tell a trial or params, got {given!r} ({type(given).__name__}): give what ask()"
+            " returned, or a dict of params for data from elsewhere."
+        )
+        raise InputTypeError(message)
+    return given
+
+
+def checked_value(given: object) -> float | None:
+    """An objective value; None, nan and infinities report a failure, as None."""
+    if given is None:
+        return None
+    advice = "Tell a float, or None for an evaluation that failed."
+    if isinstance(given, tuple):
+        advice += " (An objective that returns (value, cost) needs cost='reported'.)"
+    value = as_number("the value of an evaluation", given, advice)
+    return value if math.isfinite(value) else None
+
+
+def checked_cost(given: object) -> float:
+    """A cost that was paid."""
+    cost = as_number("a cost", given, "Tell what the evaluation cost, as a float.")
+    if not (math.isfinite(cost) and cost > 0):
+        message = f"a cost must be positive and finite, got {given!r}. Tell what was really paid."
+        raise InputError(message)
+    return cost
+
+
+def checked_budget(given: object) -> float:
+    """What may be spent."""
+    budget = as_number("budget", given, "Give what may be spent in all, in units of cost.")
+    if not (math.isfinite(budget) and budget > 0):
+        message = f"budget={given!r}: give a positive number, what may be spent in all."
+        raise InputError(message)
+    return budget
+
+
+def checked_whole(name: str, given: object, least: int = 1) -> int:
+    """A whole number of at least ``least``."""
+    if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < least:
+        message = f"{name}={given!r}: give a whole number of at least {least}."
+        raise InputError(message)
+    return int(given)
+
+
+def checked_direction(given: object) -> Direction:
+    """``"minimize"`` or ``"maximize"``."""
+    if given not in ("minimize", "maximize"):
+        message = f"direction={given!r}: give 'minimize' or 'maximize'."
+        raise InputError(message)
+    return given
+
+
+def checked_noise(given: object) -> Noise:
+    """None, ``"learn"`` or a positive variance."""
+    if given is None or given == "learn":
+        return cast("Noise", given)
+    what = "noise"
+    advice = "Give None (exact), a variance in squared objective units, or 'learn'."
+    variance = as_number(what, given, advice)
+    if not (math.isfinite(variance) and variance > 0):
+        message = f"noise={given!r} is not a positive variance. {advice}"
+        raise InputError(message)
+    return variance
+
+
+def checked_replicates(given: bool, noise: object) -> bool:  # noqa: FBT001  a user's flag
+    """Whether to evaluate again what was evaluated; pointless where evaluations are exact."""
+    if given and noise is None:
+        message = (
+            "replicates=True, but noise=None says that evaluations are exact: evaluating again"
+            " would give the same value. Give noise='learn' or a variance, or leave it out."
+        )
+        raise InputError(message)
+    return bool(given)
+
+
+def listed(given: Any) -> list[Any]:  # noqa: ANN401  one thing or several
+    """One thing as a list of one; several as a list."""
+    return list(given) if isinstance(given, list | tuple) else [given]

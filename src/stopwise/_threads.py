@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One BLAS thread around a step: small matrices run fastest so, and the same way every time.
+
+The user's objective keeps its threads: the limit is lifted when the step ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@cache
+def _controller() -> Any:  # noqa: ANN401  threadpoolctl has no types
+    import scipy.linalg  # noqa: F401  its BLAS must be loaded before the pools are listed
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """A context in which BLAS uses one thread; what was set before is restored after."""
+    limit: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
+    return limit
+
+
+def single_threaded(function: Callable[P, R]) -> Callable[P, R]:
+    """Run a function under ``one_blas_thread``."""
+
+    @wraps(function)
+    def limited(*args: P.args, **kwargs: P.kwargs) -> R:
+        with one_blas_thread():
+            return function(*args, **kwargs)
+
+    return limited

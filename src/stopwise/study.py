@@ -1,0 +1,646 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The study: ask, tell, should_stop. The only class that changes.
+
+Everything below it is a function of a ``Snapshot``; the study keeps the history, what runs, the
+recorded signals and the last hyper-parameters, and makes a snapshot when one is needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stopwise import acquisition as acquisitions
+from stopwise._believer import Believer
+from stopwise._checks import (
+    checked_budget,
+    checked_cost,
+    checked_direction,
+    checked_noise,
+    checked_params,
+    checked_replicates,
+    checked_value,
+    checked_whole,
+    listed,
+)
+from stopwise._design import initial_design
+from stopwise._explain import explain
+from stopwise._guarantee import Guarantee, broken_assumptions, check_risk, matched_lam
+from stopwise._limits import (
+    cap_verdict,
+    exhausted_verdict,
+    failures_verdict,
+    is_exhausted,
+    money_verdict,
+)
+from stopwise._result import Best, Result
+from stopwise._threads import single_threaded
+from stopwise._units import check_lam
+from stopwise.acquisition import LCB, PBGID, Acquisition, make_acquisition
+from stopwise.budget import expected_range, lam_for_budget, most_payable
+from stopwise.errors import InputError
+from stopwise.history import History, Observation, Trial
+from stopwise.models.cost import CostModel, cost_model, is_known, known_cost
+from stopwise.models.priors import priors
+from stopwise.snapshot import Snapshot
+from stopwise.space import Finite, Space, as_domain
+from stopwise.stopping import (
+    PBGI,
+    LogEIPCMedian,
+    Smoothed,
+    StoppingRule,
+    Verdict,
+    make_rule,
+)
+from stopwise.trace import Trace, quantity
+
+Array = NDArray[np.float64]
+Rules = str | StoppingRule | Sequence[str | StoppingRule]
+Cost = None | str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel
+
+_SMOOTHING = 5  # of stopping="pbgi" where suprema are numerical; provisional
+_MORE = 64  # points among which an affordable one is looked for while nothing is known
+_LEAST_GAIN = 1e-9  # of the spread of values: what a budget aims at where nothing seems left
+_WORTH_RECORDER = LogEIPCMedian()  # its signal is free of lambda; PBGI-D reads it
+
+
+class Study:
+    """Bayesian optimization that stops when nothing is worth its price.
+
+    Args:
+        space: A dict of ``Real``, ``Integer`` and ``Categorical``, or ``Candidates``.
+        lam: What a unit of cost is worth, in objective units; see ``exchange_rate``. (The paper's
+            values are for percentage points: accuracy in [0, 1] needs values 100 times smaller.)
+        cost: None (each evaluation costs 1), a callable of the params, an array with one cost per
+            row of ``Candidates``, ``"seconds"`` or ``"reported"`` (told, and learned), or a
+            ``CostModel``.
+        budget: What may be spent in all. Without lam it also chooses: PBGI-D from
+            lambda = U/(B - C) on, among what is affordable, until nothing is.
+        direction: ``"minimize"`` or ``"maximize"``.
+        acquisition: A name of ``ACQUISITIONS`` or an acquisition.
+        stopping: A name of ``RULES``, a rule, or several: any of them stops. ``"pbgi"`` is
+            ``PBGI(lam)`` on finite spaces; elsewhere its supremum is found numerically, and it is
+            ``Smoothed(PBGI(lam), 5)``.
+        watch: Rules that are recorded but not obeyed.
+        noise: None where evaluations are exact, a variance in squared objective units, or
+            ``"learn"``.
+        replicates: With noise, whether a configuration may be evaluated again.
+        prior: Of the hyper-parameters: ``"lognormal"``, ``"gamma"`` or None.
+        n_initial: Size of the initial design; 2(d + 1) if left out.
+        start_from: Configurations that are tried first.
+        seed: Makes everything that is random repeatable.
+        max_trials: A hard cap on trials, the initial design included.
+
+    Example:
+        >>> import stopwise as sw
+        >>> study = sw.Study({"x": sw.Real(0, 1)}, lam=0.01)
+        >>> while not study.should_stop().stop:
+        ...     trial = study.ask()
+        ...     study.tell(trial, (trial.params["x"] - 0.3) ** 2)
+        >>> abs(study.best.params["x"] - 0.3) < 0.1
+        True
+    """
+
+    def __init__(  # noqa: PLR0915  a line for each option, a line for each state
+        self,
+        space: Space,
+        *,
+        lam: float | None = None,
+        cost: Cost = None,
+        budget: float | None = None,
+        direction: Literal["minimize", "maximize"] = "minimize",
+        acquisition: str | Acquisition = "pbgi",
+        stopping: Rules = "pbgi",
+        watch: Rules = (),
+        noise: float | Literal["learn"] | None = None,
+        replicates: bool = False,
+        prior: str | None = "lognormal",
+        n_initial: int | None = None,
+        start_from: Iterable[Mapping[str, Any]] = (),
+        seed: int = 0,
+        max_trials: int | None = None,
+    ) -> None:
+        if lam is not None:
+            check_lam(lam)
+        self.space = space
+        self.domain = as_domain(space)
+        self.direction = checked_direction(direction)
+        self.seed = checked_whole("seed", seed, least=0)
+        self.max_trials = None if max_trials is None else checked_whole("max_trials", max_trials)
+        default = 2 * (self.domain.d + 1)
+        self.n_initial = checked_whole("n_initial", default if n_initial is None else n_initial)
+        self.budget = None if budget is None else checked_budget(budget)
+        by_budget = lam is None and budget is not None
+        # Without lam a budget sets it, after the initial design: PBGI-D, and no rule but money.
+        self.acquisition: Acquisition | None = (
+            None
+            if by_budget and acquisition in ("pbgi", "pbgi-d")
+            else make_acquisition(acquisition, lam)
+        )
+        self.rules = [] if by_budget and stopping == "pbgi" else self._made(stopping, lam)
+        if not self.rules and budget is None:
+            message = (
+                "stopping=[] would never stop: give a rule; sw.stopping.FixedTrials(n) or"
+                " max_trials= stop after a number, and watch= takes rules that are only recorded."
+            )
+            raise InputError(message)
+        self.watched = self._made(watch, lam)
+        self.cost_model = cost_model(cost, space)
+        self._noise = checked_noise(noise)
+        self._replicates = checked_replicates(replicates, noise)
+        priors(prior, self.domain.d)  # refuse a name that is not known now, not at the first fit
+        self._believer = Believer(self.domain, self.cost_model, self._sign, self._noise, prior)
+        first = [start_from] if isinstance(start_from, Mapping) else list(start_from)
+        self._believer.encoded(first)  # refuse what is not in the space now, not later
+        self._start_from = [dict(params) for params in first]
+
+        self._history = History()
+        self._pending: dict[int, Trial] = {}
+        self._next = 0  # number of the next trial
+        self._asked = 0
+        self._initial: int | None = None  # size of the initial design, settled at the first ask
+        self._queue: list[dict[str, Any]] = []  # of it, what is still to be asked
+        self._traces: dict[str, Trace] = {}
+        self._recorded_beside: dict[str, int] = {}  # how many trials ran at the last record
+        self._snapshot: Snapshot | None = None
+        self._verdict: Verdict | None = None
+
+    def __repr__(self) -> str:
+        best = min(
+            (self._sign * float(o.value or 0.0) for o in self._history.succeeded), default=None
+        )
+        told = f"{len(self._history)} told, {len(self._pending)} pending"
+        return f"<Study: {told}, best {'none' if best is None else quantity(self._sign * best)}>"
+
+    # ------------------------------------------------------------------ looking
+
+    @property
+    def history(self) -> History:
+        """Every observation, in the user's units."""
+        return self._history
+
+    @property
+    def pending(self) -> tuple[Trial, ...]:
+        """Trials that were asked for and not yet told."""
+        return tuple(self._pending.values())
+
+    @property
+    def traces(self) -> Mapping[str, Trace]:
+        """The recorded signals, by key; what ``replay`` reads."""
+        return dict(self._traces)
+
+    @property
+    def spent(self) -> float:
+        """Sum of the costs charged so far."""
+        return self._history.spent
+
+    @property
+    def best(self) -> Best | None:
+        """The best configuration, the first of equals; None before any has succeeded.
+
+        With noise it is the one with the best posterior mean, reported with its deviation.
+        """
+        found = self._history.succeeded
+        if not found:
+            return None
+        if self._noise is None:
+            best = min(found, key=lambda o: self._sign * float(o.value or 0.0))
+            return Best(dict(best.params), float(best.value or 0.0), best.number)
+        return self._believed_best(found)
+
+    @single_threaded
+    def _believed_best(self, found: Sequence[Observation]) -> Best:
+        snapshot = self._now().prefix(len(found))  # what is believed of failures is no data
+        best = found[snapshot.incumbent]
+        mean, std = snapshot.belief.objective(snapshot.X[[snapshot.incumbent]])
+        return Best(dict(best.params), self._sign * float(mean[0]), best.number, float(std[0]))
+
+    def result(self) -> Result:
+        """Where the study stands."""
+        verdict = self.should_stop() if self._verdict is None else self._verdict
+        return Result(self.best, verdict, self.spent, self._history, self.traces)
+
+    # --------------------------------------------------------------- ask and tell
+
+    @single_threaded
+    def ask(self) -> Trial:
+        """The next configuration to evaluate.
+
+        First the initial design, then what the acquisition chooses, knowing what is pending.
+        """
+        if self._initial is None:
+            self._settle_design()
+        params = self._next_of_design() or self._choose()
+        trial = Trial(self._next, params)
+        self._next += 1
+        self._asked += 1
+        self._pending[trial.number] = trial
+        self._snapshot = None
+        return replace(trial, params=dict(params))  # the caller's to change
+
+    def tell(
+        self,
+        trial: Trial | Mapping[str, Any],
+        value: float | None,
+        cost: float | None = None,
+        *,
+        charge: bool | None = None,
+        message: str = "",
+    ) -> None:
+        """Report an evaluation.
+
+        Args:
+            trial: One that was asked for (its params will do), or the params of data from
+                elsewhere.
+            value: The objective; None, nan or an infinity if the evaluation failed.
+            cost: What was paid. It may be left out where the cost is known.
+            charge: Whether it counts as spent; by default for trials of this study only.
+            message: Why the evaluation failed, if it did.
+        """
+        told = self._identified(trial)
+        asked = told.number in self._pending
+        checked = checked_value(value)
+        if checked is None and value is not None:
+            message = message or f"the value was {value!r}"
+        observation = Observation(
+            told.number,
+            told.params,
+            checked,
+            self._checked_cost(told.params, cost, failed=checked is None),
+            asked if charge is None else charge,
+            message,
+        )
+        self._history = self._history.with_(observation)
+        if not self._pending.pop(told.number, None):
+            self._next += 1
+        if observation.failed:  # what was recorded at this n did not know of the failure
+            n = len(self._history.succeeded)
+            self._traces = {key: trace.upto(n - 1) for key, trace in self._traces.items()}
+        self._snapshot = self._verdict = None
+
+    @single_threaded
+    def should_stop(self) -> Verdict:
+        """Whether to stop, and why. Asking twice gives the same answer and changes nothing."""
+        if self._is_past_design:
+            self._take_signals([*self.rules, *self.watched])
+        outer = self._outer_verdict()
+        verdict = self._rules_verdict() if outer is None else outer
+        if self._pending and verdict.rule != "initial":
+            running = f"for new trials; {len(self._pending)} still running"
+            verdict = replace(verdict, reason=f"{verdict.reason} ({running})")
+        self._verdict = verdict
+        return verdict
+
+    @single_threaded
+    def explain(self) -> str:
+        """The answer in words: what is left to be gained, what it costs, when one would go on.
+
+        It warns of thresholds that the model cannot resolve or that are off the data's scale.
+        """
+        verdict = self.should_stop()
+        if not self._is_past_design:
+            return f"{verdict.rule}: {verdict.reason}."
+        rules = [*self.rules, *self.watched]
+        return explain(self._now(), rules, verdict, self.domain.decode)
+
+    @single_threaded
+    def record(self, *rules: str | StoppingRule, lam: float | None = None) -> None:
+        """Record more rules at this moment, for ``replay``; the study's path does not change.
+
+        Before the end of the initial design there is nothing to record.
+        """
+        made = self._made(rules, lam)
+        if self._is_past_design:
+            self._take_signals(made)
+
+    @single_threaded
+    def guarantee(self, delta: float = 0.05) -> Guarantee:
+        """What the paper proves for this study, and which of its assumptions do not hold here.
+
+        Args:
+            delta: Risk of the bound on the number of evaluations.
+        """
+        lam = matched_lam(self.rules)
+        if lam is None or not self._is_past_design:
+            message = (
+                "a guarantee needs a PBGI stopping rule and a finished initial design; this study"
+                f" has {[rule.name for rule in self.rules]} and"
+                f" {len(self._history.succeeded)} of {self._design_size} observations."
+            )
+            raise InputError(message)
+        check_risk(delta)
+        first = self._now().prefix(self._design_size)
+        empty = replace(first.prefix(0), pending=first.pending[:0], failed=None, _memo={})
+        gain = expected_range(first)
+        failed = sum(o.failed for o in self._history)
+        return Guarantee(
+            lam,
+            gain.value,
+            gain.error,
+            self._design_cost,
+            delta,
+            empty.cheapest if is_known(self.cost_model) else None,
+            broken_assumptions(
+                self.acquisition,
+                self.rules,
+                noisy=self._noise is not None,
+                failures=failed,
+                pending=len(self._pending),
+            ),
+        )
+
+    # -------------------------------------------------------------------- details
+
+    @property
+    def _design_cost(self) -> float:
+        """C: what the observations up to t = 0 cost, failures among them included."""
+        told, cost = 0, 0.0
+        for observation in self._history:
+            if told == self._design_size:
+                break
+            told += not observation.failed
+            cost += observation.cost if observation.charged else 0.0
+        return cost
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.direction == "minimize" else -1.0
+
+    def _made(self, given: Rules, lam: float | None) -> list[StoppingRule]:
+        return [self._rule(rule, lam) for rule in listed(given)]
+
+    def _rule(self, given: str | StoppingRule, lam: float | None) -> StoppingRule:
+        rule = make_rule(given, lam)
+        numerical = isinstance(given, str) and not isinstance(self.domain, Finite)
+        return Smoothed(rule, _SMOOTHING) if isinstance(rule, PBGI) and numerical else rule
+
+    def _identified(self, told: Trial | Mapping[str, Any]) -> Trial:
+        """The pending trial that is told, or a new one for data from elsewhere."""
+        if not isinstance(told, Trial):
+            key = self.domain.key(self.domain.encode(checked_params(told)))
+            same = [
+                t
+                for t in self.pending
+                if self.domain.key(self._believer.encoded([t.params])) == key
+            ]
+            return same[0] if same else Trial(self._next, dict(told))
+        asked = self._pending.get(told.number)
+        if asked is not None and all(told.params.get(k) == v for k, v in asked.params.items()):
+            return asked
+        if asked is not None:
+            state = f"has params {dict(told.params)} where this study asked for {asked.params}"
+        elif any(o.number == told.number for o in self._history):
+            state = "was told already"
+        else:
+            state = "was not asked of this study"
+        message = (
+            f"trial {told.number} {state}; pending are {sorted(self._pending) or 'none'}. Tell"
+            " each trial once, as it was asked, or tell params (a dict) for data from elsewhere."
+        )
+        raise InputError(message)
+
+    def _checked_cost(
+        self, params: Mapping[str, Any], given: float | None, *, failed: bool
+    ) -> float:
+        known = known_cost(self.cost_model, self.domain, params) if given is None else given
+        if known is None and failed:
+            return 0.0  # what it cost before it failed, nobody can say
+        if known is None:
+            message = (
+                "a cost is missing: this study learns costs from what is paid, so tell it:"
+                " study.tell(trial, value, cost). With minimize(), cost='seconds' measures it and"
+                " cost='reported' reads it from an objective that returns (value, cost)."
+            )
+            raise InputError(message)
+        return checked_cost(known)
+
+    def _planned(self) -> list[dict[str, Any]]:
+        """What the initial design still lacks; data told before the first ask are part of it."""
+        told = len(self._history.succeeded)
+        return self._design(self.n_initial - told, self._start_from)
+
+    def _settle_design(self) -> None:
+        """The design begins with what was told, so t counts from max(n_initial, data told)."""
+        queue = self._planned()
+        if self.budget is not None and is_known(self.cost_model):
+            design = sum(map(self._expected, queue))
+            lam_for_budget(1.0, self.budget, self.spent + design)  # refuses B <= C
+        self._queue = queue
+        self._initial = len(self._history.succeeded) + len(queue)
+
+    def _next_of_design(self) -> dict[str, Any] | None:
+        """The next affordable point of the initial design, if there is one."""
+        while self._queue:
+            params = self._queue.pop(0)
+            if self._is_payable(params):
+                return params
+            self._initial = max(self._design_size - 1, 1)
+        return None
+
+    def _more_of_design(self) -> dict[str, Any] | None:
+        """Another point like those of the design, affordable; where some failed, say."""
+        tried = (params for size in (1, _MORE) for params in self._design(size))
+        return next(filter(self._is_payable, tried), None)
+
+    def _design(self, size: int, first: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
+        """Points of the initial design that are neither known nor pending."""
+        known = [o.params for o in self._history] + [t.params for t in self._pending.values()]
+        return initial_design(
+            self.domain,
+            size,
+            start_from=first,
+            known=self.domain.encode(known) if known else np.empty((0, self.domain.width)),
+            cost=self.cost_model,
+            seed=self.seed,
+        )
+
+    def _choose(self) -> dict[str, Any]:
+        """The acquisition's choice; more of the design while there is too little to believe."""
+        if self._is_exhausted():
+            raise self._nothing_left()
+        told = len(self._history.succeeded)
+        if not told or told + len(self._pending) < self._design_size:
+            more = self._more_of_design()
+            if more is not None:
+                return more
+            if not told:
+                raise self._nothing_left()
+        if told >= self._design_size:
+            self._take_signals([_WORTH_RECORDER])
+        snapshot = self._believing(self._now())
+        x = snapshot.sup(self._chooser_at(snapshot)).x
+        if x is None:  # a score may be -inf wherever nothing at all can be gained
+            x = snapshot.sup(LCB()).x
+        if x is None:
+            raise self._nothing_left()
+        self._believer.choice_was_made()
+        return self.domain.decode(x[None, :])[0]
+
+    def _nothing_left(self) -> InputError:
+        money = "" if self.budget is None else f" and {self._left():g} may still be spent"
+        return InputError(
+            f"there is nothing left to ask: {len(self._history)} configurations are evaluated,"
+            f" {len(self._pending)} pending{money}. Ask should_stop() before ask()."
+        )
+
+    def _chooser_at(self, snapshot: Snapshot) -> Acquisition:
+        """The acquisition; gain per cost where only a smoothed or silenced rule still goes on.
+
+        Once nothing is worth its price, the lowest fair value on a box is that of a copy of the
+        incumbent, from which nothing is learned.
+        """
+        chooser = self._chooser()
+        if not isinstance(chooser, acquisitions.PBGI) or isinstance(self.domain, Finite):
+            return chooser
+        gain_per_cost = acquisitions.LogEIPC()
+        worth = snapshot.sup(gain_per_cost).value > math.log(chooser.lam)
+        return chooser if worth else gain_per_cost
+
+    def _chooser(self) -> Acquisition:
+        """The acquisition; by a budget alone it is settled after the initial design."""
+        if self.acquisition is None:
+            snapshot = self._now()
+            first = snapshot.prefix(min(self._design_size, snapshot.n))
+            spread = snapshot.belief.objective.standardiser.scale
+            gain = max(expected_range(first).value, _LEAST_GAIN * spread)
+            budget = self.budget or 0.0
+            paid = min(self._design_cost, 0.999 * budget)
+            chooser = PBGID(lam_for_budget(gain, budget, paid))
+            if not self._is_past_design:
+                return chooser  # of many at once; what is settled knows the whole design
+            self.acquisition = chooser
+        return self.acquisition
+
+    @property
+    def _design_size(self) -> int:
+        """Observations at t = 0; settled at the first ask."""
+        if self._initial is not None:
+            return self._initial
+        return len(self._history.succeeded) + len(self._planned())
+
+    @property
+    def _is_past_design(self) -> bool:
+        """Whether there is enough to believe something, so that rules can be asked."""
+        return len(self._history.succeeded) >= max(self._design_size, 1)
+
+    def _now(self) -> Snapshot:
+        """The snapshot of this moment; kept until something is asked or told."""
+        if self._snapshot is None:
+            X, y = self._believer.observed(self._history)
+            self._snapshot = Snapshot(
+                self.domain,
+                X,
+                y,
+                self._believer.belief(self._history),
+                self._believer.encoded([t.params for t in self._pending.values()]),
+                initial=self._design_size,
+                traces=self.traces,
+                seed=self.seed,
+                trial=self._next,
+                failed=self._believer.encoded([o.params for o in self._history if o.failed]),
+                left=self._most_payable(),
+                replicates=self._replicates,
+            )
+        return self._snapshot
+
+    def _left(self) -> float:
+        """What may still be spent: the budget less what was, and what runs is expected to be."""
+        if self.budget is None:
+            return math.inf
+        return self.budget - self._committed()
+
+    def _committed(self) -> float:
+        """What was spent, and what runs is expected to cost, added up in this order."""
+        running = (self._expected(trial.params) for trial in self._pending.values())
+        return sum(running, self.spent)
+
+    def _most_payable(self) -> float:
+        return math.inf if self.budget is None else most_payable(self.budget, self._committed())
+
+    def _is_payable(self, params: Mapping[str, Any]) -> bool:
+        return self.budget is None or self._expected(params) <= self._most_payable()
+
+    def _expected(self, params: Mapping[str, Any]) -> float:
+        """What an evaluation is expected to cost; 0 while nothing is known of costs."""
+        return self._believer.expected_cost(params, self._history)
+
+    def _believing(self, snapshot: Snapshot) -> Snapshot:
+        """For choosing only: what runs is believed to come out at its mean."""
+        if not len(snapshot.pending):
+            return snapshot
+        objective = snapshot.belief.objective
+        for x in snapshot.pending:
+            objective = objective.append(x, float(objective(x[None, :]).mean[0]))
+        return replace(snapshot, belief=replace(snapshot.belief, objective=objective), _memo={})
+
+    def _take_signals(self, rules: Iterable[StoppingRule]) -> None:
+        """Record each rule's signal at this number of observations, once per key."""
+        snapshot = self._now()
+        for rule in rules:
+            trace = self._traces.get(rule.key, Trace())
+            if not len(trace) or trace.current.n != snapshot.n:
+                signal = rule.signal(snapshot)
+                self._traces[rule.key] = Trace.of((*trace.signals, signal))
+                self._recorded_beside[rule.key] = len(self._pending)
+        self._snapshot = replace(snapshot, traces=self.traces)  # what was computed is kept
+
+    # ------------------------------------------------------------------ verdicts
+
+    def _outer_verdict(self) -> Verdict | None:
+        """What the study itself says before any rule is asked."""
+        failed = failures_verdict(self._history)
+        if failed is not None:
+            return failed
+        if self._is_exhausted():
+            return exhausted_verdict(len(self.domain))  # type: ignore[arg-type]  # it is finite
+        ended = cap_verdict(self._asked, self.max_trials) or self._budget_verdict()
+        if ended is not None:
+            return ended
+        told, size = len(self._history.succeeded), self._design_size
+        if told < size:
+            return Verdict.not_yet("initial", f"initial design, {told} of {size}", float(told))
+        return None
+
+    def _budget_verdict(self) -> Verdict | None:
+        """Stop if nothing that could be asked for is expected to be affordable."""
+        told = len(self._history.succeeded)
+        if self.budget is None or (self._initial is None and not told):
+            return None  # the first ask refuses what does not pay for the design
+        if told:
+            cheapest = self._now().cheapest
+        else:
+            cheapest = min(map(self._expected, self._queue or self._design(_MORE)))  # not empty
+        left = self._left()
+        if left > 0 and cheapest <= self._most_payable():
+            return None
+        return money_verdict(spent=self.spent, budget=self.budget, left=left, cheapest=cheapest)
+
+    def _is_exhausted(self) -> bool:
+        told = [o.params for o in self._history if o.failed or not self._replicates]
+        running = [t.params for t in self._pending.values()]
+        return is_exhausted(self.domain, self._believer.encoded(told + running))
+
+    def _trace(self, rule: StoppingRule) -> Trace:
+        """The record of a rule; its last signal is taken anew if trials were begun since.
+
+        There is one record per number of observations, but what runs by now is not to be begun.
+        """
+        trace = self._traces[rule.key]
+        if self._recorded_beside[rule.key] == len(self._pending):
+            return trace
+        return Trace.of((*trace.signals[:-1], rule.signal(self._now())))
+
+    def _rules_verdict(self) -> Verdict:
+        """Of the rules that are to be obeyed the first that stops answers."""
+        verdicts = [rule.verdict(self._trace(rule)) for rule in self.rules]
+        if not verdicts:  # the budget alone decides
+            sentence = (
+                f"{quantity(self._left())} of {quantity(self.budget or 0.0)} are left: go on"
+            )
+            verdicts = [Verdict.not_yet("budget", sentence)]
+        return next((v for v in verdicts if v.stop), verdicts[0])

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small problems on which laws are checked: a table, a box and a mixed space. All are seeded.
+
+What is costly, the fits, is done once; every snapshot handed out is a fresh one, so that nothing
+that is done to it can be seen by the next law.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stopwise._seeds import stream
+from stopwise.models.belief import Belief, believe
+from stopwise.models.cost import CostModel, KnownCost, LearnedCost, Price, UnitCost
+from stopwise.models.gp import Normal, Standardiser
+from stopwise.models.kernel import chebyshev_distances
+from stopwise.snapshot import Snapshot
+from stopwise.space import Categorical, Domain, Finite, Integer, Real, Space, as_domain
+from stopwise.supremum import Search
+
+Array = NDArray[np.float64]
+Kind = Literal["table", "noisy table", "box", "noisy box", "mixed"]
+
+KINDS: tuple[Kind, ...] = ("table", "noisy table", "box", "noisy box", "mixed")
+NUMERICAL: tuple[Kind, ...] = ("box", "noisy box", "mixed")  # where a search needs gradients
+
+TABLE: Space = {"a": Integer(0, 5), "b": Integer(0, 5)}
+_BOX: Space = {"x": Real(0.0, 1.0), "z": Real(1e-3, 1.0, log=True)}
+_MIXED: Space = {
+    "x": Real(-1.0, 1.0),
+    "k": Integer(1, 4),
+    "shape": Categorical(["plain", "bent", "odd"]),
+}
+
+_OBSERVED, _PENDING, _AFTER = 8, 2, 3  # observations, trials that run, and t
+_DESIGN, _LAST = 5, 24  # of the run: observations at t = 0, and its last t
+_SEARCH = Search(raw=64, restarts=4)
+_NOISE = 0.01
+_AWAY = 0.03  # from data, where a deviation has a kink
+
+
+def height(X: Array) -> Array:
+    """The objective at encoded points: smooth, with several basins, of spread one or so."""
+    along, across = X @ np.linspace(3.0, 5.0, X.shape[1]), X @ np.linspace(2.0, -4.0, X.shape[1])
+    return np.asarray(np.sin(along + 0.5) + 0.5 * np.cos(across) + 0.1 * along)
+
+
+def cost_of(params: Mapping[str, Any]) -> float:
+    """A known cost; it varies by a factor of four or so."""
+    size = params["a"] if "a" in params else 2.0 * params["x"] + params["k"]
+    return 0.5 + 0.3 * abs(float(size))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Problem:
+    domain: Domain
+    X: Array
+    pending: Array
+    belief: Belief
+    y: Array
+
+
+@cache
+def _problem(kind: Kind) -> _Problem:
+    spaces = {"box": _BOX, "noisy box": _BOX, "mixed": _MIXED}
+    domain = as_domain(spaces.get(kind, TABLE))
+    X = _spread(domain, _OBSERVED + _PENDING, stream(0, kind))
+    X, pending = X[:_OBSERVED], X[_OBSERVED:]
+    y = height(X)
+    costs: dict[Kind, CostModel] = {"table": KnownCost(cost_of), "mixed": KnownCost(cost_of)}
+    costs |= {"box": LearnedCost(), "noisy box": LearnedCost()}
+    cost = costs.get(kind, UnitCost())
+    paid = np.exp(X.sum(axis=1))
+    noise = _NOISE if kind.startswith("noisy") else None
+    belief = believe(domain, X, y, paid=(X, paid), cost=cost, noise=noise)
+    return _Problem(domain, X, pending, belief, y)
+
+
+def _spread(domain: Domain, n: int, rng: np.random.Generator) -> Array:
+    """n points, none twice."""
+    return domain.design(n, rng) if isinstance(domain, Finite) else domain.sobol(n, rng)
+
+
+def snapshot_of(kind: Kind) -> Snapshot:
+    """A fresh snapshot with eight observations and two pending trials, at t = 3."""
+    made = _problem(kind)
+    return Snapshot(
+        made.domain,
+        made.X.copy(),
+        made.y.copy(),
+        made.belief,
+        made.pending.copy(),
+        initial=_OBSERVED - _AFTER,
+        seed=7,
+        trial=_OBSERVED + _PENDING,
+        search=_SEARCH,
+    )
+
+
+def points_of(snapshot: Snapshot) -> Array:
+    """All candidates; or points everywhere, at the walls, on the data and beside them."""
+    domain = snapshot.domain
+    if isinstance(domain, Finite):
+        return domain.points
+    walls = np.vstack([np.zeros(domain.width), np.ones(domain.width)])
+    beside = snapshot.X + 1e-5
+    spread = domain.sobol(64, stream(1, "points"))
+    return np.vstack([spread, domain.snap(walls), snapshot.X, domain.snap(beside)])
+
+
+def free_points(snapshot: Snapshot) -> Array:
+    """Candidates that are free; or inner points at some distance from what is taken."""
+    domain = snapshot.domain
+    if isinstance(domain, Finite):
+        return domain.points[~snapshot.taken(domain.points)]
+    X = domain.sobol(32, stream(2, "points"))
+    X[:, domain.real] = 0.05 + 0.9 * X[:, domain.real]
+    known = np.vstack([snapshot.X, snapshot.pending])
+    inner: Array = X[chebyshev_distances(X, known).min(axis=1) > _AWAY]
+    return inner
+
+
+@cache
+def _run() -> tuple[Domain, Array, Array, tuple[Belief, ...]]:
+    domain = as_domain(TABLE)
+    X = _spread(domain, _DESIGN + _LAST, stream(0, "run"))
+    y = height(X)
+    beliefs: list[Belief] = []
+    for n in range(_DESIGN, _DESIGN + _LAST + 1):
+        previous = beliefs[-1] if beliefs else None
+        paid = (X[:n], np.ones(n))
+        cost = KnownCost(cost_of)
+        beliefs.append(believe(domain, X[:n], y[:n], paid=paid, cost=cost, previous=previous))
+    return domain, X, y, tuple(beliefs)
+
+
+def run() -> list[Snapshot]:
+    """Fresh snapshots of one study over the table, from t = 0 to t = 24."""
+    domain, X, y, beliefs = _run()
+    none = np.empty((0, domain.width))
+    return [
+        Snapshot(domain, X[:n].copy(), y[:n].copy(), belief, none, initial=_DESIGN, seed=7)
+        for n, belief in enumerate(beliefs, start=_DESIGN)
+    ]
+
+
+def in_other_units(
+    snapshot: Snapshot, *, shift: float = 0.0, factor: float = 1.0, cost: float = 1.0
+) -> Snapshot:
+    """The same study where y is counted as factor y + shift, and costs as cost times theirs."""
+    objective, price = snapshot.belief.objective, snapshot.belief.price
+    unit = objective.standardiser
+    unit = Standardiser(factor * unit.shift + shift, factor * unit.scale)
+    belief = Belief(
+        replace(objective, standardiser=unit),
+        price if cost == 1.0 else _ScaledPrice(price, math.log(cost)),
+    )
+    return replace(snapshot, y=factor * snapshot.y + shift, belief=belief, _memo={})
+
+
+def with_costs(snapshot: Snapshot, costs: Array) -> Snapshot:
+    """The same study over a table of other costs, one per candidate."""
+    price = KnownCost(costs).price(snapshot.domain, snapshot.X, np.empty(0))
+    return replace(snapshot, belief=replace(snapshot.belief, price=price), _memo={})
+
+
+def prohibitive_costs(lam: float) -> Array:
+    """Costs for the run's table, each worth ten times all that there is to gain."""
+    points = cast("Finite", _run()[0]).points
+    return np.full(len(points), 10.0 * float(np.ptp(height(points))) / lam)
+
+
+@dataclass(frozen=True, slots=True)
+class _ScaledPrice:
+    """Another price, times a factor."""
+
+    price: Price
+    log_factor: float
+
+    def log_cost(self, X: Array) -> Normal:
+        mean, std = self.price.log_cost(X)
+        return Normal(mean + self.log_factor, std)
+
+    def log_cost_with_gradient(self, X: Array) -> tuple[Normal, Array, Array]:
+        (mean, std), d_mean, d_std = self.price.log_cost_with_gradient(X)
+        return Normal(mean + self.log_factor, std), d_mean, d_std

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever is combined: it ends with a verdict, spends what it says, and repeats nothing.
+
+All pairs of choices run in the ordinary tests, all combinations in the slow ones.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import stopwise as sw
+from stopwise.acquisition import ACQUISITIONS
+
+SPACES = {
+    "finite": sw.Candidates([{"x": i / 17, "n": 1 + i % 3} for i in range(18)]),
+    "box": {"x": sw.Real(0.0, 1.0)},
+    "mixed": {"x": sw.Real(0.0, 1.0), "n": sw.Integer(1, 3), "c": sw.Categorical(["a", "b"])},
+}
+FACTORS = {
+    "space": list(SPACES),
+    "acquisition": list(ACQUISITIONS),
+    "cost": ["unit", "known", "learned"],
+    "noise": [None, "learn"],
+    "budget": [False, True],
+    "failures": [False, True],
+    "at_once": [1, 3],
+}
+EVERYTHING = [
+    dict(zip(FACTORS, values, strict=True)) for values in itertools.product(*FACTORS.values())
+]
+BUDGET, CAP = 13.0, 12
+
+
+def covering(combinations):
+    """A few combinations in which every pair of choices of two factors occurs: greedily."""
+
+    def pairs(combination):
+        return set(itertools.combinations(combination.items(), 2))
+
+    missing = set().union(*map(pairs, combinations))
+    chosen = []
+    while missing:
+        best = max(combinations, key=lambda c: len(pairs(c) & missing))
+        chosen.append(best)
+        missing -= pairs(best)
+    return chosen
+
+
+PAIRWISE = covering(EVERYTHING)
+
+
+def name(combination):
+    return "-".join(str(value) for value in combination.values())
+
+
+def price(params):
+    return 0.6 + 0.8 * params["x"]
+
+
+def wavy(params):
+    return math.sin(9.0 * params["x"]) + params["x"] + 0.1 * params.get("n", 0)
+
+
+class Run:
+    """A study run to its end, a few at once, told in no particular order, some of them failing."""
+
+    def __init__(self, *, space, acquisition, cost, noise, budget, failures, at_once):
+        self.price = (lambda _: 1.0) if cost == "unit" else price
+        self.study = sw.Study(
+            SPACES[space],
+            lam=None if budget and acquisition != "eic" else 2e-3,
+            cost={"unit": None, "known": price, "learned": "reported"}[cost],
+            budget=BUDGET if budget else None,
+            acquisition=acquisition,
+            noise=noise,
+            n_initial=4,
+            max_trials=CAP,
+        )
+        self.learned, self.failures, self.at_once = cost == "learned", failures, at_once
+        self.noise = 0.0 if noise is None else 0.2
+        self.asked, self.paid = [], []
+
+    def to_the_end(self):
+        rng = np.random.default_rng(0)
+        study = self.study
+        while True:
+            while len(study.pending) < self.at_once and not study.should_stop().stop:
+                self.asked.append(study.ask().params)
+                assert len(study.pending) <= self.at_once
+            if not study.pending:
+                return study.should_stop()
+            trial = study.pending[rng.integers(len(study.pending))]
+            failed = self.failures and trial.number % 4 == 1
+            value = wavy(trial.params) + self.noise * rng.standard_normal()
+            paid = self.price(trial.params)
+            self.paid.append(paid)
+            study.tell(trial, None if failed else value, paid if self.learned else None)
+
+
+def check(combination):
+    run = Run(**combination)
+    verdict = run.to_the_end()
+    study = run.study
+    # It ends with a verdict, which has its reason.
+    assert verdict.stop
+    assert verdict.reason.endswith(": stop")
+    expected = {"max-trials"} | ({"budget"} if combination["budget"] else {"pbgi"})
+    if combination["acquisition"] == "eic":
+        expected.add("pbgi")
+    assert verdict.rule in expected
+    # It spends what it says.
+    assert study.spent == sum(run.paid) == sum(o.cost for o in study.history)
+    assert len(study.history) == len(run.asked) <= CAP
+    assert study.pending == ()
+    if combination["budget"] and not run.learned:
+        assert study.spent <= BUDGET
+    # It proposes nothing twice.
+    X = study.domain.encode(run.asked)
+    gaps = np.abs(X[:, None] - X[None]).max(axis=2)[np.triu_indices(len(X), 1)]
+    assert gaps.min() > 1e-6
+    # And what it reports is something that it saw.
+    failed = [o.number for o in study.history if o.failed]
+    assert bool(failed) == combination["failures"]
+    assert study.best.number not in failed
+    assert (study.best.std > 0) == (combination["noise"] is not None)
+    assert study.result().best == study.best
+
+
+def test_the_few_cover_every_pair():
+    both = list(itertools.combinations(FACTORS, 2))
+    for first, second in both:
+        wanted = set(itertools.product(FACTORS[first], FACTORS[second]))
+        assert {(c[first], c[second]) for c in PAIRWISE} == wanted
+    assert len(PAIRWISE) < 40
+    assert len(EVERYTHING) == 1008
+
+
+@pytest.mark.parametrize("combination", PAIRWISE, ids=name)
+def test_every_pair_of_choices_runs(combination):
+    check(combination)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("combination", EVERYTHING, ids=name)
+def test_every_combination_runs(combination):
+    check(combination)
