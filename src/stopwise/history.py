@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 from stopwise.errors import MissingExtraError
@@ -12,10 +12,17 @@ from stopwise.errors import MissingExtraError
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A configuration to be evaluated."""
+    """A configuration to be evaluated.
+
+    Args:
+        number: Counts the trials of a study.
+        params: The configuration.
+        expected_cost: What it was expected to cost when it was asked for; None if nobody knew.
+    """
 
     number: int
     params: Mapping[str, Any]
+    expected_cost: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,7 @@ class Observation:
         cost: What was paid.
         charged: Whether the cost counts as spent by this study.
         message: Why the evaluation failed, if it did.
+        expected_cost: What it was expected to cost when it was asked for; None if nobody knew.
     """
 
     number: int
@@ -37,6 +45,7 @@ class Observation:
     cost: float
     charged: bool = True
     message: str = ""
+    expected_cost: float | None = field(default=None, compare=False)
 
     @property
     def failed(self) -> bool:

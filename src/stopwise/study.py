@@ -225,6 +225,11 @@ class Study:
         verdict = self.should_stop() if self._verdict is None else self._verdict
         return Result(self.best, verdict, self.spent, self._history, self.traces)
 
+    @single_threaded
+    def snapshot(self) -> Snapshot:
+        """This moment as acquisitions and rules see it: encoded, and to be minimised."""
+        return self._now()
+
     # --------------------------------------------------------------- ask and tell
 
     @single_threaded
@@ -236,7 +241,7 @@ class Study:
         if self._initial is None:
             self._settle_design()
         params = self._next_of_design() or self._choose()
-        trial = Trial(self._next, params)
+        trial = Trial(self._next, params, self._foreseen(params))
         self._next += 1
         self._asked += 1
         self._pending[trial.number] = trial
@@ -274,6 +279,7 @@ class Study:
             self._checked_cost(told.params, cost, failed=checked is None),
             asked if charge is None else charge,
             message,
+            told.expected_cost,
         )
         self._history = self._history.with_(observation)
         if not self._pending.pop(told.number, None):
@@ -568,6 +574,12 @@ class Study:
     def _expected(self, params: Mapping[str, Any]) -> float:
         """What an evaluation is expected to cost; 0 while nothing is known of costs."""
         return self._believer.expected_cost(params, self._history)
+
+    def _foreseen(self, params: Mapping[str, Any]) -> float | None:
+        """What a trial is expected to cost, where that is known or enough was paid to learn it."""
+        if is_known(self.cost_model) or self._is_past_design:
+            return self._expected(params)
+        return None
 
     def _believing(self, snapshot: Snapshot) -> Snapshot:
         """For choosing only: what runs is believed to come out at its mean."""
