@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from stopwise.models import fit_posterior
-from stopwise.models.belief import Belief, believe
-from stopwise.models.cost import KnownCost, LearnedCost, UnitCost
+from stopwise.models.belief import Belief, believe, believe_as_fitted
+from stopwise.models.cost import KnownCost, LearnedCost, Priced, UnitCost
 from stopwise.models.fit import NUGGET
 from stopwise.models.paths import exact_values
 from stopwise.space import Real, as_domain
@@ -121,7 +121,7 @@ def test_the_prior_reaches_the_objective_and_groups_come_from_the_domain():
 def test_a_belief_is_revised_from_the_one_before():
     X, y, paid = some_study()
     first = believe(BOX, X[:15], y[:15], paid=(X[:15], paid[1][:15]), cost=LearnedCost())
-    revised = believe(BOX, X, y, paid=paid, cost=LearnedCost(), previous=first)
+    revised = believe(BOX, X, y, paid=paid, cost=LearnedCost(), start=first.fitted)
     fresh = believe(BOX, X, y, paid=paid, cost=LearnedCost())
     assert len(revised.objective) == len(revised.price.posterior) == 16
     Q = BOX.sobol(8, np.random.default_rng(57))
@@ -132,14 +132,27 @@ def test_a_belief_is_revised_from_the_one_before():
 def test_what_is_known_in_advance_is_not_worked_out_again():
     X, y, paid = some_study()
     for cost in (UnitCost(), KnownCost(lambda params: 1.0 + params["a"])):
-        first = believe(BOX, X[:15], y[:15], paid=paid, cost=cost)
-        assert believe(BOX, X, y, paid=paid, cost=cost, previous=first).price is first.price
+        price = believe(BOX, X[:15], y[:15], paid=paid, cost=cost).price
+        assert believe(BOX, X, y, paid=paid, cost=Priced(price)).price is price
+
+
+@pytest.mark.parametrize("cost", [UnitCost(), LearnedCost()])
+@pytest.mark.parametrize("noise", [None, 0.01, "learn"])
+def test_a_belief_comes_again_from_its_hyper_parameters_bit_for_bit(cost, noise):
+    X, y, paid = some_study()
+    was = believe(BOX, X, y, paid=paid, cost=cost, noise=noise)
+    again = believe_as_fitted(
+        BOX, X, y, paid=paid, cost=cost, fitted=was.fitted, exact=noise is None
+    )
+    Q = BOX.sobol(8, np.random.default_rng(58))
+    np.testing.assert_array_equal(again.objective(Q), was.objective(Q))
+    np.testing.assert_array_equal(again.log_price(Q), was.log_price(Q))
 
 
 def test_a_learned_price_may_follow_one_that_was_not():
     X, y, paid = some_study()
     first = believe(BOX, X, y, paid=paid, cost=UnitCost())
-    then = believe(BOX, X, y, paid=paid, cost=LearnedCost(), previous=first)
+    then = believe(BOX, X, y, paid=paid, cost=LearnedCost(), start=first.fitted)
     np.testing.assert_allclose(then.price.log_cost(X).mean, np.log(paid[1]), atol=0.5)
 
 

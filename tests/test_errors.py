@@ -11,6 +11,7 @@ TREE = {
     "InputError": ValueError,
     "InputTypeError": TypeError,
     "NumericsError": ArithmeticError,
+    "JournalError": OSError,
     "MissingExtraError": ImportError,
 }
 

@@ -59,10 +59,10 @@ def state(study):
         study.traces,
         study.spent,
         study.best,
-        study._next,
-        study._asked,
-        study._initial,
-        list(study._queue),
+        study._state.next,
+        study._state.asked,
+        study._state.initial,
+        study._state.queue,
     )
 
 

@@ -10,9 +10,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from stopwise._state import State
 from stopwise.history import History
-from stopwise.models.belief import Belief, believe
-from stopwise.models.cost import CostModel, Price, expected_cost, is_known, known_cost
+from stopwise.models.belief import Belief, believe, believe_as_fitted
+from stopwise.models.cost import (
+    CostModel,
+    Price,
+    Priced,
+    expected_cost,
+    is_known,
+    known_cost,
+)
 from stopwise.space import Domain
 
 Array = NDArray[np.float64]
@@ -40,7 +48,7 @@ class Believer:
     prior: str | None
     _last: Belief | None = field(default=None, init=False)
     _last_at: int = field(default=-1, init=False)  # how long the history was
-    _chosen_by: Belief | None = field(default=None, init=False)
+    _known: Price | None = field(default=None, init=False)  # does not change
 
     def encoded(self, params: Sequence[Mapping[str, Any]]) -> Array:
         """Configurations as rows of the unit cube."""
@@ -52,41 +60,61 @@ class Believer:
         y = self.sign * np.array([float(o.value or 0.0) for o in found])
         return self.encoded([o.params for o in found]), y
 
-    def belief(self, history: History) -> Belief:
-        """What is believed after a history; of the last one it is kept."""
+    def belief(self, state: State) -> Belief:
+        """What is believed at a moment; of the last history it is kept."""
+        history = state.history
         if self._last is None or self._last_at != len(history):
             X, y = self.observed(history)
-            belief = believe(
-                self.domain,
-                X,
-                y,
-                paid=self._paid(history),
-                cost=self.cost,
-                noise=self.noise,
-                prior=self.prior,
-                previous=self._chosen_by,
-            )
+            belief = self._believe(X, y, state)
             self._last = belief.with_failures(self._failed(history, X), y)
             self._last_at = len(history)
         return self._last
 
-    def choice_was_made(self) -> None:
-        """The last belief led to a choice: the next fit begins from it."""
-        self._chosen_by = self._last
-
-    def expected_cost(self, params: Mapping[str, Any], history: History) -> float:
+    def expected_cost(self, params: Mapping[str, Any], state: State) -> float:
         """What an evaluation is expected to cost; 0 while nothing is known of costs."""
         known = known_cost(self.cost, self.domain, params)
         if known is not None:
             return known
-        price = self._price(history)
+        price = self._price(state)
         return 0.0 if price is None else float(expected_cost(price, self.encoded([params]))[0])
 
-    def _price(self, history: History) -> Price | None:
+    def _believe(self, X: Array, y: Array, state: State) -> Belief:
+        """Fit, beginning where the fit behind the last choice ended.
+
+        If that choice knew this very history, the study was resumed since: the belief is then
+        made of what the fit came to, for another fit might end a rounding error beside it.
+        """
+        cost = self.cost if self._known is None else Priced(self._known)
+        paid = self._paid(state.history)
+        if state.fitted is not None and state.fitted_at == len(state.history):
+            return believe_as_fitted(
+                self.domain,
+                X,
+                y,
+                paid=paid,
+                cost=cost,
+                fitted=state.fitted,
+                exact=self.noise is None,
+            )
+        belief = believe(
+            self.domain,
+            X,
+            y,
+            paid=paid,
+            cost=cost,
+            noise=self.noise,
+            prior=self.prior,
+            start=state.fitted,
+        )
+        if is_known(self.cost):
+            self._known = belief.price
+        return belief
+
+    def _price(self, state: State) -> Price | None:
         """The price of evaluations; None while it is to be learned and nothing was paid."""
-        if history.succeeded:
-            return self.belief(history).price
-        X, costs = self._paid(history)
+        if state.history.succeeded:
+            return self.belief(state).price
+        X, costs = self._paid(state.history)
         if not (len(costs) or is_known(self.cost)):
             return None
         return self.cost.price(self.domain, X, costs)

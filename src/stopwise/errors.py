@@ -5,6 +5,7 @@
     ├── InputError (ValueError)             a value outside what is allowed
     ├── InputTypeError (TypeError)          a thing of the wrong kind
     ├── NumericsError (ArithmeticError)     a computation that could not be completed
+    ├── JournalError (OSError)              a journal that cannot be written or read
     └── MissingExtraError (ImportError)     an optional package that is not installed
 
 Each is also the builtin in parentheses, so `except ValueError` keeps working. Every message
@@ -16,6 +17,7 @@ from typing import Self
 __all__ = [
     "InputError",
     "InputTypeError",
+    "JournalError",
     "MissingExtraError",
     "NumericsError",
     "StopwiseError",
@@ -36,6 +38,10 @@ class InputTypeError(StopwiseError, TypeError):
 
 class NumericsError(StopwiseError, ArithmeticError):
     """A computation that could not be completed to the promised accuracy."""
+
+
+class JournalError(StopwiseError, OSError):
+    """A journal that cannot be written or read: a full disk, another writer, another format."""
 
 
 class MissingExtraError(StopwiseError, ImportError):

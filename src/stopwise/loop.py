@@ -6,9 +6,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from stopwise._checks import checked_whole
+from stopwise._checks import Direction, checked_whole
 from stopwise._result import Result
 from stopwise.errors import InputError, InputTypeError
 from stopwise.history import Trial
@@ -37,7 +38,8 @@ def minimize(
             runs is let finish and counts.
         workers: How many evaluations run at once; the executor's own number if left out.
         **options: As for ``Study``: lam, cost, budget, acquisition, stopping, start_from, ...
-            ``cost="seconds"`` times the objective's own body and nothing else.
+            ``cost="seconds"`` times the objective's own body and nothing else. With
+            ``journal=PATH`` a run that was interrupted goes on when it is called again.
 
     Returns:
         The best configuration, why it stopped, and what was spent.
@@ -50,7 +52,7 @@ def minimize(
         >>> result.verdict.rule
         'pbgi'
     """
-    study = Study(space, direction="minimize", **options)
+    study = _begun(space, "minimize", options)
     return _run(objective, study, options.get("cost"), executor, workers)
 
 
@@ -63,8 +65,17 @@ def maximize(
     **options: Any,  # noqa: ANN401  those of Study, which checks them
 ) -> Result:
     """Maximise an objective; see ``minimize``."""
-    study = Study(space, direction="maximize", **options)
+    study = _begun(space, "maximize", options)
     return _run(objective, study, options.get("cost"), executor, workers)
+
+
+def _begun(space: Space, direction: Direction, options: dict[str, Any]) -> Study:
+    """A new study, or the one in its journal: to run a script again is to resume."""
+    path = options.get("journal")
+    if path is None or not Path(path).exists():
+        return Study(space, direction=direction, **options)
+    handed = {name: value for name, value in options.items() if name != "journal"}
+    return Study.resume(path, space=space, direction=direction, **handed)
 
 
 def _run(
@@ -81,12 +92,15 @@ def _run(
             " executor=concurrent.futures.ThreadPoolExecutor()."
         )
         raise InputError(message)
-    if executor is not None:
-        return _run_side_by_side(objective, study, cost, executor, _slots(executor, workers))
-    while not study.should_stop().stop:
-        trial = study.ask()
-        _tell(study, trial, evaluate(objective, dict(trial.params)), cost)
-    return study.result()
+    try:
+        if executor is not None:
+            return _run_side_by_side(objective, study, cost, executor, _slots(executor, workers))
+        while not study.should_stop().stop:
+            trial = study.ask()
+            _tell(study, trial, evaluate(objective, dict(trial.params)), cost)
+        return study.result()
+    finally:
+        study.close()  # its journal may be written by others now
 
 
 def _run_side_by_side(

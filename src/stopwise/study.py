@@ -8,8 +8,12 @@ recorded signals and the last hyper-parameters, and makes a snapshot when one is
 from __future__ import annotations
 
 import math
+import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import version
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
@@ -39,12 +43,27 @@ from stopwise._limits import (
     money_verdict,
 )
 from stopwise._result import Best, Result
+from stopwise._state import (
+    Asked,
+    AskedAgain,
+    Designed,
+    Dropped,
+    Event,
+    Judged,
+    Recorded,
+    Settled,
+    State,
+    Told,
+)
 from stopwise._threads import single_threaded
 from stopwise._units import check_lam
 from stopwise.acquisition import LCB, PBGID, Acquisition, make_acquisition
 from stopwise.budget import expected_range, lam_for_budget, most_payable
 from stopwise.errors import InputError
 from stopwise.history import History, Observation, Trial
+from stopwise.journal import Journal, ResumeWarning
+from stopwise.journal import read as read_journal
+from stopwise.models.belief import Fitted
 from stopwise.models.cost import CostModel, cost_model, is_known, known_cost
 from stopwise.models.priors import priors
 from stopwise.snapshot import Snapshot
@@ -57,12 +76,13 @@ from stopwise.stopping import (
     Verdict,
     make_rule,
 )
-from stopwise.trace import Trace, quantity
+from stopwise.trace import Signal, Trace, quantity
 
 Array = NDArray[np.float64]
 Rules = str | StoppingRule | Sequence[str | StoppingRule]
 Cost = None | str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel
 
+_VERSION = version("stopwise")
 _SMOOTHING = 5  # of stopping="pbgi" where suprema are numerical; provisional
 _MORE = 64  # points among which an affordable one is looked for while nothing is known
 _LEAST_GAIN = 1e-9  # of the spread of values: what a budget aims at where nothing seems left
@@ -95,6 +115,8 @@ class Study:
         start_from: Configurations that are tried first.
         seed: Makes everything that is random repeatable.
         max_trials: A hard cap on trials, the initial design included.
+        journal: A path. Everything that happens is written there, a line of JSON each, before
+            the call returns; ``Study.resume(path)`` goes on with it after whatever happened.
 
     Example:
         >>> import stopwise as sw
@@ -124,6 +146,7 @@ class Study:
         start_from: Iterable[Mapping[str, Any]] = (),
         seed: int = 0,
         max_trials: int | None = None,
+        journal: str | PathLike[str] | None = None,
     ) -> None:
         if lam is not None:
             check_lam(lam)
@@ -142,7 +165,8 @@ class Study:
             if by_budget and acquisition in ("pbgi", "pbgi-d")
             else make_acquisition(acquisition, lam)
         )
-        self.rules = [] if by_budget and stopping == "pbgi" else self._made(stopping, lam)
+        only_price = by_budget and listed(stopping) == ["pbgi"]
+        self.rules = [] if only_price else self._made(stopping, lam)
         if not self.rules and budget is None:
             message = (
                 "stopping=[] would never stop: give a rule; sw.stopping.FixedTrials(n) or"
@@ -159,22 +183,86 @@ class Study:
         self._believer.encoded(first)  # refuse what is not in the space now, not later
         self._start_from = [dict(params) for params in first]
 
-        self._history = History()
-        self._pending: dict[int, Trial] = {}
-        self._next = 0  # number of the next trial
-        self._asked = 0
-        self._initial: int | None = None  # size of the initial design, settled at the first ask
-        self._queue: list[dict[str, Any]] = []  # of it, what is still to be asked
-        self._traces: dict[str, Trace] = {}
-        self._recorded_beside: dict[str, int] = {}  # how many trials ran at the last record
+        self._state = State()
         self._snapshot: Snapshot | None = None
-        self._verdict: Verdict | None = None
+        self._journal: Journal | None = None
+        self._only_looked_at = False
+        self.notes: tuple[str, ...] = ()  # what a resume had to say
+        if journal is not None:
+            options = {
+                "lam": lam,
+                "cost": cost if cost is None or isinstance(cost, str) else self.cost_model,
+                "budget": budget,
+                "direction": direction,
+                "acquisition": acquisition,
+                "stopping": stopping,
+                "watch": watch,
+                "noise": noise,
+                "replicates": replicates,
+                "prior": prior,
+                "n_initial": n_initial,
+                "start_from": self._start_from,
+                "seed": seed,
+                "max_trials": max_trials,
+            }
+            self._journal = Journal.begin(journal, self.domain, options, _VERSION)
+
+    @classmethod
+    def resume(cls, path: str | PathLike[str], **given: Any) -> Study:  # noqa: ANN401
+        """Go on with a journal, as if nothing had happened in between.
+
+        Trials that nobody answered are handed out again by ``ask``, oldest first.
+
+        Args:
+            path: Of the journal.
+            **given: What a file cannot hold (a function as ``cost=``, a rule of one's own), and
+                what is to change: lam, stopping, watch, acquisition, budget, max_trials.
+        """
+        study = cls._read(path, given, to_write=True)
+        for note in study.notes:
+            warnings.warn(note, ResumeWarning, stacklevel=2)
+        return study
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Study:
+        """Look at a journal, also one that is being written; nothing can be asked or told."""
+        return cls._read(path, {}, to_write=False)
+
+    @classmethod
+    def _read(cls, path: str | PathLike[str], given: dict[str, Any], *, to_write: bool) -> Study:
+        reading = read_journal(path, given, _VERSION, to_write=to_write)
+        try:
+            study = cls(reading.space, **reading.options)
+        except BaseException:
+            if reading.journal is not None:
+                reading.journal.close()
+            raise
+        for event in reading.events:
+            study._state.apply(event)
+        if study._state.lam0 is not None and study.acquisition is None:
+            study.acquisition = PBGID(study._state.lam0)
+        study._journal, study._only_looked_at = reading.journal, not to_write
+        study.notes = reading.notes
+        return study
+
+    def close(self) -> None:
+        """Close the journal, so that another study may go on with it; looking still works."""
+        if self._journal is not None:
+            self._journal.close()
+
+    def _check_writable(self) -> None:
+        if self._only_looked_at:
+            message = (
+                "this study was loaded to be looked at: Study.resume(path) goes on with a journal."
+            )
+            raise InputError(message)
 
     def __repr__(self) -> str:
         best = min(
-            (self._sign * float(o.value or 0.0) for o in self._history.succeeded), default=None
+            (self._sign * float(o.value or 0.0) for o in self._state.history.succeeded),
+            default=None,
         )
-        told = f"{len(self._history)} told, {len(self._pending)} pending"
+        told = f"{len(self._state.history)} told, {len(self._state.pending)} pending"
         return f"<Study: {told}, best {'none' if best is None else quantity(self._sign * best)}>"
 
     # ------------------------------------------------------------------ looking
@@ -182,22 +270,22 @@ class Study:
     @property
     def history(self) -> History:
         """Every observation, in the user's units."""
-        return self._history
+        return self._state.history
 
     @property
     def pending(self) -> tuple[Trial, ...]:
         """Trials that were asked for and not yet told."""
-        return tuple(self._pending.values())
+        return tuple(self._state.pending.values())
 
     @property
     def traces(self) -> Mapping[str, Trace]:
         """The recorded signals, by key; what ``replay`` reads."""
-        return dict(self._traces)
+        return dict(self._state.traces)
 
     @property
     def spent(self) -> float:
         """Sum of the costs charged so far."""
-        return self._history.spent
+        return self._state.history.spent
 
     @property
     def best(self) -> Best | None:
@@ -205,7 +293,7 @@ class Study:
 
         With noise it is the one with the best posterior mean, reported with its deviation.
         """
-        found = self._history.succeeded
+        found = self._state.history.succeeded
         if not found:
             return None
         if self._noise is None:
@@ -222,8 +310,8 @@ class Study:
 
     def result(self) -> Result:
         """Where the study stands."""
-        verdict = self.should_stop() if self._verdict is None else self._verdict
-        return Result(self.best, verdict, self.spent, self._history, self.traces)
+        verdict = self.should_stop() if self._state.verdict is None else self._state.verdict
+        return Result(self.best, verdict, self.spent, self._state.history, self.traces)
 
     @single_threaded
     def snapshot(self) -> Snapshot:
@@ -238,14 +326,18 @@ class Study:
 
         First the initial design, then what the acquisition chooses, knowing what is pending.
         """
-        if self._initial is None:
+        began = time.perf_counter()
+        self._check_writable()
+        if self._state.unanswered:
+            trial = self._state.pending[self._state.unanswered[0]]
+            self._happen(AskedAgain(trial.number), began)
+            return replace(trial, params=dict(trial.params))
+        if self._state.initial is None:
             self._settle_design()
-        params = self._next_of_design() or self._choose()
-        trial = Trial(self._next, params, self._foreseen(params))
-        self._next += 1
-        self._asked += 1
-        self._pending[trial.number] = trial
-        self._snapshot = None
+        designed = self._next_of_design()
+        params, fitted = self._choose() if designed is None else (designed, None)
+        trial = Trial(self._state.next, params, self._foreseen(params))
+        self._happen(Asked(trial, designed is not None, fitted), began)
         return replace(trial, params=dict(params))  # the caller's to change
 
     def tell(
@@ -267,8 +359,10 @@ class Study:
             charge: Whether it counts as spent; by default for trials of this study only.
             message: Why the evaluation failed, if it did.
         """
+        began = time.perf_counter()
+        self._check_writable()
         told = self._identified(trial)
-        asked = told.number in self._pending
+        asked = told.number in self._state.pending
         checked = checked_value(value)
         if checked is None and value is not None:
             message = message or f"the value was {value!r}"
@@ -281,25 +375,39 @@ class Study:
             message,
             told.expected_cost,
         )
-        self._history = self._history.with_(observation)
-        if not self._pending.pop(told.number, None):
-            self._next += 1
-        if observation.failed:  # what was recorded at this n did not know of the failure
-            n = len(self._history.succeeded)
-            self._traces = {key: trace.upto(n - 1) for key, trace in self._traces.items()}
-        self._snapshot = self._verdict = None
+        self._happen(Told(observation), began)
+
+    def drop(self, trial: Trial) -> None:
+        """Give a trial up: nobody will tell it, and its configuration may be chosen again.
+
+        Args:
+            trial: One of ``pending``.
+        """
+        began = time.perf_counter()
+        self._check_writable()
+        if self._state.pending.get(trial.number) != trial:
+            message = (
+                f"trial {trial.number} is not pending; pending are"
+                f" {sorted(self._state.pending) or 'none'}."
+            )
+            raise InputError(message)
+        self._happen(Dropped(trial.number), began)
 
     @single_threaded
     def should_stop(self) -> Verdict:
         """Whether to stop, and why. Asking twice gives the same answer and changes nothing."""
+        began = time.perf_counter()
+        if self._state.unanswered:
+            return self._unanswered_verdict()
         if self._is_past_design:
             self._take_signals([*self.rules, *self.watched])
         outer = self._outer_verdict()
         verdict = self._rules_verdict() if outer is None else outer
-        if self._pending and verdict.rule != "initial":
-            running = f"for new trials; {len(self._pending)} still running"
+        if self._state.pending and verdict.rule != "initial":
+            running = f"for new trials; {len(self._state.pending)} still running"
             verdict = replace(verdict, reason=f"{verdict.reason} ({running})")
-        self._verdict = verdict
+        if verdict != self._state.verdict:
+            self._happen(Judged(verdict), began)
         return verdict
 
     @single_threaded
@@ -336,14 +444,14 @@ class Study:
             message = (
                 "a guarantee needs a PBGI stopping rule and a finished initial design; this study"
                 f" has {[rule.name for rule in self.rules]} and"
-                f" {len(self._history.succeeded)} of {self._design_size} observations."
+                f" {len(self._state.history.succeeded)} of {self._design_size} observations."
             )
             raise InputError(message)
         check_risk(delta)
         first = self._now().prefix(self._design_size)
         empty = replace(first.prefix(0), pending=first.pending[:0], failed=None, _memo={})
         gain = expected_range(first)
-        failed = sum(o.failed for o in self._history)
+        failed = sum(o.failed for o in self._state.history)
         return Guarantee(
             lam,
             gain.value,
@@ -356,7 +464,7 @@ class Study:
                 self.rules,
                 noisy=self._noise is not None,
                 failures=failed,
-                pending=len(self._pending),
+                pending=len(self._state.pending),
             ),
         )
 
@@ -366,7 +474,7 @@ class Study:
     def _design_cost(self) -> float:
         """C: what the observations up to t = 0 cost, failures among them included."""
         told, cost = 0, 0.0
-        for observation in self._history:
+        for observation in self._state.history:
             if told == self._design_size:
                 break
             told += not observation.failed
@@ -394,19 +502,20 @@ class Study:
                 for t in self.pending
                 if self.domain.key(self._believer.encoded([t.params])) == key
             ]
-            return same[0] if same else Trial(self._next, dict(told))
-        asked = self._pending.get(told.number)
+            return same[0] if same else Trial(self._state.next, dict(told))
+        asked = self._state.pending.get(told.number)
         if asked is not None and all(told.params.get(k) == v for k, v in asked.params.items()):
             return asked
         if asked is not None:
             state = f"has params {dict(told.params)} where this study asked for {asked.params}"
-        elif any(o.number == told.number for o in self._history):
+        elif any(o.number == told.number for o in self._state.history):
             state = "was told already"
         else:
             state = "was not asked of this study"
         message = (
-            f"trial {told.number} {state}; pending are {sorted(self._pending) or 'none'}. Tell"
-            " each trial once, as it was asked, or tell params (a dict) for data from elsewhere."
+            f"trial {told.number} {state}; pending are {sorted(self._state.pending) or 'none'}."
+            " Tell each trial once, as it was asked, or tell params (a dict) for data from"
+            " elsewhere."
         )
         raise InputError(message)
 
@@ -427,7 +536,7 @@ class Study:
 
     def _planned(self) -> list[dict[str, Any]]:
         """What the initial design still lacks; data told before the first ask are part of it."""
-        told = len(self._history.succeeded)
+        told = len(self._state.history.succeeded)
         return self._design(self.n_initial - told, self._start_from)
 
     def _settle_design(self) -> None:
@@ -436,16 +545,16 @@ class Study:
         if self.budget is not None and is_known(self.cost_model):
             design = sum(map(self._expected, queue))
             lam_for_budget(1.0, self.budget, self.spent + design)  # refuses B <= C
-        self._queue = queue
-        self._initial = len(self._history.succeeded) + len(queue)
+        told = len(self._state.history.succeeded)
+        self._happen(Designed(told + len(queue), tuple(queue)))
 
     def _next_of_design(self) -> dict[str, Any] | None:
         """The next affordable point of the initial design, if there is one."""
-        while self._queue:
-            params = self._queue.pop(0)
+        while self._state.queue:
+            params, *others = self._state.queue
             if self._is_payable(params):
-                return params
-            self._initial = max(self._design_size - 1, 1)
+                return dict(params)
+            self._happen(Designed(max(self._design_size - 1, 1), tuple(others)))
         return None
 
     def _more_of_design(self) -> dict[str, Any] | None:
@@ -455,7 +564,9 @@ class Study:
 
     def _design(self, size: int, first: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
         """Points of the initial design that are neither known nor pending."""
-        known = [o.params for o in self._history] + [t.params for t in self._pending.values()]
+        known = [o.params for o in self._state.history] + [
+            t.params for t in self._state.pending.values()
+        ]
         return initial_design(
             self.domain,
             size,
@@ -465,15 +576,18 @@ class Study:
             seed=self.seed,
         )
 
-    def _choose(self) -> dict[str, Any]:
-        """The acquisition's choice; more of the design while there is too little to believe."""
+    def _choose(self) -> tuple[dict[str, Any], Fitted | None]:
+        """The acquisition's choice; more of the design while there is too little to believe.
+
+        With it come the hyper-parameters behind it, if anything was believed.
+        """
         if self._is_exhausted():
             raise self._nothing_left()
-        told = len(self._history.succeeded)
-        if not told or told + len(self._pending) < self._design_size:
+        told = len(self._state.history.succeeded)
+        if not told or told + len(self._state.pending) < self._design_size:
             more = self._more_of_design()
             if more is not None:
-                return more
+                return more, None
             if not told:
                 raise self._nothing_left()
         if told >= self._design_size:
@@ -484,14 +598,14 @@ class Study:
             x = snapshot.sup(LCB()).x
         if x is None:
             raise self._nothing_left()
-        self._believer.choice_was_made()
-        return self.domain.decode(x[None, :])[0]
+        return self.domain.decode(x[None, :])[0], snapshot.belief.fitted
 
     def _nothing_left(self) -> InputError:
         money = "" if self.budget is None else f" and {self._left():g} may still be spent"
         return InputError(
-            f"there is nothing left to ask: {len(self._history)} configurations are evaluated,"
-            f" {len(self._pending)} pending{money}. Ask should_stop() before ask()."
+            f"there is nothing left to ask: {len(self._state.history)} configurations are"
+            f" evaluated, {len(self._state.pending)} pending{money}. Ask should_stop() before"
+            " ask()."
         )
 
     def _chooser_at(self, snapshot: Snapshot) -> Acquisition:
@@ -519,36 +633,37 @@ class Study:
             chooser = PBGID(lam_for_budget(gain, budget, paid))
             if not self._is_past_design:
                 return chooser  # of many at once; what is settled knows the whole design
+            self._happen(Settled(chooser.lam0))
             self.acquisition = chooser
         return self.acquisition
 
     @property
     def _design_size(self) -> int:
         """Observations at t = 0; settled at the first ask."""
-        if self._initial is not None:
-            return self._initial
-        return len(self._history.succeeded) + len(self._planned())
+        if self._state.initial is not None:
+            return self._state.initial
+        return len(self._state.history.succeeded) + len(self._planned())
 
     @property
     def _is_past_design(self) -> bool:
         """Whether there is enough to believe something, so that rules can be asked."""
-        return len(self._history.succeeded) >= max(self._design_size, 1)
+        return len(self._state.history.succeeded) >= max(self._design_size, 1)
 
     def _now(self) -> Snapshot:
         """The snapshot of this moment; kept until something is asked or told."""
         if self._snapshot is None:
-            X, y = self._believer.observed(self._history)
+            X, y = self._believer.observed(self._state.history)
             self._snapshot = Snapshot(
                 self.domain,
                 X,
                 y,
-                self._believer.belief(self._history),
-                self._believer.encoded([t.params for t in self._pending.values()]),
+                self._believer.belief(self._state),
+                self._believer.encoded([t.params for t in self._state.pending.values()]),
                 initial=self._design_size,
                 traces=self.traces,
                 seed=self.seed,
-                trial=self._next,
-                failed=self._believer.encoded([o.params for o in self._history if o.failed]),
+                trial=self._state.next,
+                failed=self._believer.encoded([o.params for o in self._state.history if o.failed]),
                 left=self._most_payable(),
                 replicates=self._replicates,
             )
@@ -562,7 +677,7 @@ class Study:
 
     def _committed(self) -> float:
         """What was spent, and what runs is expected to cost, added up in this order."""
-        running = (self._expected(trial.params) for trial in self._pending.values())
+        running = (self._expected(trial.params) for trial in self._state.pending.values())
         return sum(running, self.spent)
 
     def _most_payable(self) -> float:
@@ -573,7 +688,7 @@ class Study:
 
     def _expected(self, params: Mapping[str, Any]) -> float:
         """What an evaluation is expected to cost; 0 while nothing is known of costs."""
-        return self._believer.expected_cost(params, self._history)
+        return self._believer.expected_cost(params, self._state)
 
     def _foreseen(self, params: Mapping[str, Any]) -> float | None:
         """What a trial is expected to cost, where that is known or enough was paid to learn it."""
@@ -592,49 +707,71 @@ class Study:
 
     def _take_signals(self, rules: Iterable[StoppingRule]) -> None:
         """Record each rule's signal at this number of observations, once per key."""
+        began = time.perf_counter()
         snapshot = self._now()
+        taken: dict[str, Signal] = {}
         for rule in rules:
-            trace = self._traces.get(rule.key, Trace())
-            if not len(trace) or trace.current.n != snapshot.n:
-                signal = rule.signal(snapshot)
-                self._traces[rule.key] = Trace.of((*trace.signals, signal))
-                self._recorded_beside[rule.key] = len(self._pending)
+            trace = self._state.traces.get(rule.key, Trace())
+            if rule.key not in taken and (not len(trace) or trace.current.n != snapshot.n):
+                taken[rule.key] = rule.signal(snapshot)
+        if taken:
+            self._happen(Recorded(taken), began)
         self._snapshot = replace(snapshot, traces=self.traces)  # what was computed is kept
+
+    def _happen(self, event: Event, began: float | None = None) -> None:
+        """Let something happen: on disk first, so that nothing done is ever lost."""
+        if self._journal is not None:
+            self._journal.append(event, began)
+        self._state.apply(event)
+        if not isinstance(event, Recorded | Judged | AskedAgain):
+            self._snapshot = None
 
     # ------------------------------------------------------------------ verdicts
 
+    def _unanswered_verdict(self) -> Verdict:
+        """After a resume: go on, since what was begun is to be finished first."""
+        numbers = ", ".join(map(str, self._state.unanswered))
+        rule = self.rules[0].name if self.rules else "budget"
+        sentence = (
+            f"asked for before the study was resumed, and never answered: trial {numbers}; ask()"
+            " hands them out again, drop() gives one up: go on"
+        )
+        return Verdict.not_yet(rule, sentence)
+
     def _outer_verdict(self) -> Verdict | None:
         """What the study itself says before any rule is asked."""
-        failed = failures_verdict(self._history)
+        failed = failures_verdict(self._state.history)
         if failed is not None:
             return failed
         if self._is_exhausted():
             return exhausted_verdict(len(self.domain))  # type: ignore[arg-type]  # it is finite
-        ended = cap_verdict(self._asked, self.max_trials) or self._budget_verdict()
+        ended = cap_verdict(self._state.asked, self.max_trials) or self._budget_verdict()
         if ended is not None:
             return ended
-        told, size = len(self._history.succeeded), self._design_size
+        told, size = len(self._state.history.succeeded), self._design_size
         if told < size:
             return Verdict.not_yet("initial", f"initial design, {told} of {size}", float(told))
         return None
 
     def _budget_verdict(self) -> Verdict | None:
         """Stop if nothing that could be asked for is expected to be affordable."""
-        told = len(self._history.succeeded)
-        if self.budget is None or (self._initial is None and not told):
+        told = len(self._state.history.succeeded)
+        if self.budget is None or (self._state.initial is None and not told):
             return None  # the first ask refuses what does not pay for the design
         if told:
             cheapest = self._now().cheapest
         else:
-            cheapest = min(map(self._expected, self._queue or self._design(_MORE)))  # not empty
+            cheapest = min(
+                map(self._expected, self._state.queue or self._design(_MORE))
+            )  # not empty
         left = self._left()
         if left > 0 and cheapest <= self._most_payable():
             return None
         return money_verdict(spent=self.spent, budget=self.budget, left=left, cheapest=cheapest)
 
     def _is_exhausted(self) -> bool:
-        told = [o.params for o in self._history if o.failed or not self._replicates]
-        running = [t.params for t in self._pending.values()]
+        told = [o.params for o in self._state.history if o.failed or not self._replicates]
+        running = [t.params for t in self._state.pending.values()]
         return is_exhausted(self.domain, self._believer.encoded(told + running))
 
     def _trace(self, rule: StoppingRule) -> Trace:
@@ -642,8 +779,8 @@ class Study:
 
         There is one record per number of observations, but what runs by now is not to be begun.
         """
-        trace = self._traces[rule.key]
-        if self._recorded_beside[rule.key] == len(self._pending):
+        trace = self._state.traces[rule.key]
+        if self._state.beside[rule.key] == len(self._state.pending):
             return trace
         return Trace.of((*trace.signals[:-1], rule.signal(self._now())))
 

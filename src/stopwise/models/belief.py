@@ -10,13 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stopwise._math.lognormal import log_harmonic_mean, log_mean
-from stopwise.models.cost import CostModel, KnownCost, LearnedPrice, Price, UnitCost
+from stopwise.models.cost import CostModel, LearnedCost, LearnedPrice, Price
 from stopwise.models.fit import NUGGET, fit_posterior
-from stopwise.models.gp import Posterior, Standardiser
+from stopwise.models.gp import Hyperparameters, Posterior, Standardiser, condition
 from stopwise.space import Domain
 
 Array = NDArray[np.float64]
 Pricing = Literal["exp", "inv"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What fits have decided, and all that they carry forward."""
+
+    objective: Hyperparameters
+    price: Hyperparameters | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,12 @@ class Belief:
 
     objective: Posterior
     price: Price
+
+    @property
+    def fitted(self) -> Fitted:
+        """The hyper-parameters; those of a price only if it was learned."""
+        learned = self.price if isinstance(self.price, LearnedPrice) else None
+        return Fitted(self.objective.hyper, learned.posterior.hyper if learned else None)
 
     def prefix(self, k: int) -> Belief:
         """The belief in the objective after its first k observations; prices stay."""
@@ -66,7 +80,7 @@ def believe(
     cost: CostModel,
     noise: float | Literal["learn"] | None = None,
     prior: str | None = "lognormal",
-    previous: Belief | None = None,
+    start: Fitted | None = None,
 ) -> Belief:
     """Fit objective and price to what was observed.
 
@@ -78,7 +92,7 @@ def believe(
         cost: How costs are come by.
         noise: None for exact observations, a variance in squared units of y, or ``"learn"``.
         prior: Of the hyper-parameters.
-        previous: An earlier belief; its hyper-parameters are where the fits begin.
+        start: Of an earlier belief; where the fits begin.
     """
     if noise is None:
         variance: float | None = NUGGET
@@ -92,11 +106,34 @@ def believe(
         groups=domain.groups,
         noise=variance,
         prior=prior,
-        start=previous.objective.hyper if previous else None,
+        start=start.objective if start else None,
         interpolate=noise is None,
     )
-    if previous is not None and isinstance(cost, UnitCost | KnownCost):
-        return Belief(objective, previous.price)  # what is known in advance does not change
-    learned = previous.price if previous and isinstance(previous.price, LearnedPrice) else None
-    start = learned.posterior.hyper if learned else None
-    return Belief(objective, cost.price(domain, *paid, start))
+    return Belief(objective, cost.price(domain, *paid, start.price if start else None))
+
+
+def believe_as_fitted(
+    domain: Domain,
+    X: Array,
+    y: Array,
+    *,
+    paid: tuple[Array, Array],
+    cost: CostModel,
+    fitted: Fitted,
+    exact: bool,
+) -> Belief:
+    """The belief that a fit to the same data came to, from its hyper-parameters alone.
+
+    Args:
+        domain: The encoded space.
+        X: Evaluated points.
+        y: Their values, to be minimised.
+        paid: Points at which something was paid, and what.
+        cost: How costs are come by.
+        fitted: What the fits decided.
+        exact: Whether observations are exact.
+    """
+    objective = condition(X, y, fitted.objective, groups=domain.groups, interpolate=exact)
+    if isinstance(cost, LearnedCost) and fitted.price is not None:
+        return Belief(objective, cost.price_as_fitted(domain, *paid, fitted.price))
+    return Belief(objective, cost.price(domain, *paid, fitted.price))

@@ -19,7 +19,7 @@ from stopwise._checks import as_number
 from stopwise._math.lognormal import log_mean
 from stopwise.errors import InputError, InputTypeError
 from stopwise.models.fit import fit_posterior
-from stopwise.models.gp import Hyperparameters, Normal, Posterior
+from stopwise.models.gp import Hyperparameters, Normal, Posterior, condition
 from stopwise.space import Candidates, Domain, Finite, Mixed
 
 Array = NDArray[np.float64]
@@ -62,6 +62,23 @@ class UnitCost:
     ) -> Price:
         """One, everywhere."""
         return _UnitPrice()
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """A price that was worked out before, and does not change."""
+
+    known: Price
+
+    def price(
+        self,
+        domain: Domain,  # noqa: ARG002  one interface for all
+        X: Array,  # noqa: ARG002
+        costs: Array,  # noqa: ARG002
+        start: Hyperparameters | None = None,  # noqa: ARG002
+    ) -> Price:
+        """The price."""
+        return self.known
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +170,12 @@ class LearnedCost:
                 X, np.log(costs), groups=domain.groups, noise=None, prior=self.prior, start=start
             )
         )
+
+    def price_as_fitted(
+        self, domain: Domain, X: Array, costs: Array, hyper: Hyperparameters
+    ) -> Price:
+        """The price that a fit to the same costs came to."""
+        return LearnedPrice(condition(X, np.log(costs), hyper, groups=domain.groups))
 
 
 @dataclass(frozen=True, slots=True)

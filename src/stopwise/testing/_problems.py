@@ -134,10 +134,10 @@ def _run() -> tuple[Domain, Array, Array, tuple[Belief, ...]]:
     y = height(X)
     beliefs: list[Belief] = []
     for n in range(_DESIGN, _DESIGN + _LAST + 1):
-        previous = beliefs[-1] if beliefs else None
+        start = beliefs[-1].fitted if beliefs else None
         paid = (X[:n], np.ones(n))
         cost = KnownCost(cost_of)
-        beliefs.append(believe(domain, X[:n], y[:n], paid=paid, cost=cost, previous=previous))
+        beliefs.append(believe(domain, X[:n], y[:n], paid=paid, cost=cost, start=start))
     return domain, X, y, tuple(beliefs)
 
 
