@@ -205,7 +205,7 @@ class Study:
                 "seed": seed,
                 "max_trials": max_trials,
             }
-            self._journal = Journal.begin(journal, self.domain, options, _VERSION)
+            self._journal = Journal.begin(journal, self.domain, options, _VERSION, time.time())
 
     @classmethod
     def resume(cls, path: str | PathLike[str], **given: Any) -> Study:  # noqa: ANN401
@@ -230,7 +230,7 @@ class Study:
 
     @classmethod
     def _read(cls, path: str | PathLike[str], given: dict[str, Any], *, to_write: bool) -> Study:
-        reading = read_journal(path, given, _VERSION, to_write=to_write)
+        reading = read_journal(path, given, _VERSION, time.time(), to_write=to_write)
         try:
             study = cls(reading.space, **reading.options)
         except BaseException:
@@ -721,7 +721,8 @@ class Study:
     def _happen(self, event: Event, began: float | None = None) -> None:
         """Let something happen: on disk first, so that nothing done is ever lost."""
         if self._journal is not None:
-            self._journal.append(event, began)
+            took = {} if began is None else {"seconds": time.perf_counter() - began}
+            self._journal.append(event, at=time.time(), **took)
         self._state.apply(event)
         if not isinstance(event, Recorded | Judged | AskedAgain):
             self._snapshot = None

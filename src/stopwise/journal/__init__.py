@@ -7,7 +7,6 @@ nothing.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -53,14 +52,27 @@ class Journal:
 
     @classmethod
     def begin(
-        cls, path: str | PathLike[str], domain: Domain, options: Mapping[str, Any], version: str
+        cls,
+        path: str | PathLike[str],
+        domain: Domain,
+        options: Mapping[str, Any],
+        version: str,
+        at: float,
     ) -> Journal:
-        """Begin a journal with its header; a file that exists is refused."""
+        """Begin a journal with its header; a file that exists is refused.
+
+        Args:
+            path: Of the file.
+            domain: The study's space.
+            options: Those of the study, as they were given.
+            version: Of this package.
+            at: When, in seconds since 1970.
+        """
         header = {
             "journal": "stopwise",
             "schema": SCHEMA,
             "version": version,
-            "at": time.time(),
+            "at": at,
             "space": space_as_json(domain),
             "options": options_as_json(options, domain),
         }
@@ -71,15 +83,14 @@ class Journal:
         """Where it is."""
         return self._file.path
 
-    def append(self, event: Event, began: float | None = None) -> None:
+    def append(self, event: Event, **stamps: float) -> None:
         """Write an event; it is on disk when this returns.
 
         Args:
             event: What happened.
-            began: When it began, of ``time.perf_counter``.
+            **stamps: When, and how long it took.
         """
-        took = {} if began is None else {"seconds": time.perf_counter() - began}
-        self._file.append({**as_line(event, self._params), "at": time.time(), **took})
+        self._file.append({**as_line(event, self._params), **stamps})
 
     def close(self) -> None:
         """Let others write to it."""
@@ -105,7 +116,12 @@ class Reading(NamedTuple):
 
 
 def read(
-    path: str | PathLike[str], given: Mapping[str, Any], version: str, *, to_write: bool = True
+    path: str | PathLike[str],
+    given: Mapping[str, Any],
+    version: str,
+    at: float,
+    *,
+    to_write: bool = True,
 ) -> Reading:
     """Read a journal, and open it to go on.
 
@@ -113,13 +129,14 @@ def read(
         path: Of the file.
         given: Options handed in: what a file cannot hold, and what is to change.
         version: Of this package.
+        at: When, in seconds since 1970.
         to_write: Whether it is to go on; else nothing is locked or changed, and what a file
             cannot hold is done without.
     """
     if to_write:
         file, content = LineFile.reopen(_path(path))
         try:
-            reading = _reading(file, content.lines, given, version)
+            reading = _reading(file, content.lines, given, version, at)
         except BaseException:
             file.close()
             raise
@@ -130,7 +147,7 @@ def read(
 
 
 def _reading(
-    file: LineFile, lines: list[dict[str, Any]], given: Mapping[str, Any], version: str
+    file: LineFile, lines: list[dict[str, Any]], given: Mapping[str, Any], version: str, at: float
 ) -> Reading:
     header = _checked_header(file.path, lines[0])
     given = dict(given)
@@ -141,7 +158,7 @@ def _reading(
     options = {**options_from_json(written, domain), **given}
     _demand_own(options)
     events = _events(file.path, lines, domain)
-    resumed = {"event": "resume", "version": version, "changed": changes, "at": time.time()}
+    resumed = {"event": "resume", "version": version, "changed": changes, "at": at}
     file.append(resumed)
     notes = [f"{name} is now {new!r}; it was {old!r}" for name, (old, new) in changes.items()]
     if header["version"] != version:
