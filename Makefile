@@ -1,5 +1,5 @@
 # Every target builds its environment in .venv from nothing; stamps keep it from doing so twice.
-#   make demo     a first look; needs the core only (no torch)
+#   make demo     a first look: tunes a scikit-learn model (no torch)
 #   make test     the test suite without the slow tests, and the coverage gate
 #   make lint     formatting, rules, types and the import direction
 #   make slow     the slow tests
@@ -25,7 +25,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(CORE): pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install -c constraints.txt -e .
+	$(PIP) install -c constraints.txt -e '.[sklearn]'
 	@touch $@
 
 # torch alone and first: constraints.txt says why.
@@ -35,7 +35,7 @@ $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@ $(CORE)
 
 demo: $(CORE)
-	$(BIN)/python examples/fair_values.py
+	$(BIN)/python -m stopwise.cli._demo
 
 test: $(DEV)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" \

@@ -6,10 +6,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stopwise._checks import Direction, checked_whole
+from stopwise._progress import SECONDS, Progress, Silent
 from stopwise._result import Result
 from stopwise.errors import InputError, InputTypeError
 from stopwise.history import Trial
@@ -25,6 +27,7 @@ def minimize(
     *,
     executor: Executor | None = None,
     workers: int | None = None,
+    progress: bool | Silent = False,
     **options: Any,  # noqa: ANN401  those of Study, which checks them
 ) -> Result:
     """Minimise an objective, and stop when nothing is worth its price.
@@ -37,6 +40,8 @@ def minimize(
         executor: Any ``concurrent.futures`` executor, to evaluate side by side. On stopping, what
             runs is let finish and counts.
         workers: How many evaluations run at once; the executor's own number if left out.
+        progress: Whether to show the run while it goes on: live in a terminal and in a notebook,
+            line by line elsewhere, on standard error.
         **options: As for ``Study``: lam, cost, budget, acquisition, stopping, start_from, ...
             ``cost="seconds"`` times the objective's own body and nothing else. With
             ``journal=PATH`` a run that was interrupted goes on when it is called again.
@@ -52,8 +57,9 @@ def minimize(
         >>> result.verdict.rule
         'pbgi'
     """
-    study = _begun(space, "minimize", options)
-    return _run(objective, study, options.get("cost"), executor, workers)
+    study, cost = _begun(space, "minimize", options), options.get("cost")
+    with closing(study), _progress(progress, cost) as shown:
+        return _run(objective, study, cost, executor, workers, shown)
 
 
 def maximize(
@@ -62,11 +68,13 @@ def maximize(
     *,
     executor: Executor | None = None,
     workers: int | None = None,
+    progress: bool | Silent = False,
     **options: Any,  # noqa: ANN401  those of Study, which checks them
 ) -> Result:
     """Maximise an objective; see ``minimize``."""
-    study = _begun(space, "maximize", options)
-    return _run(objective, study, options.get("cost"), executor, workers)
+    study, cost = _begun(space, "maximize", options), options.get("cost")
+    with closing(study), _progress(progress, cost) as shown:
+        return _run(objective, study, cost, executor, workers, shown)
 
 
 def _begun(space: Space, direction: Direction, options: dict[str, Any]) -> Study:
@@ -84,6 +92,7 @@ def _run(
     cost: object,
     executor: Executor | None,
     workers: int | None,
+    progress: Silent,
 ) -> Result:
     _check_callable(objective)
     if executor is None and workers is not None:
@@ -92,31 +101,65 @@ def _run(
             " executor=concurrent.futures.ThreadPoolExecutor()."
         )
         raise InputError(message)
-    try:
-        if executor is not None:
-            return _run_side_by_side(objective, study, cost, executor, _slots(executor, workers))
-        while not study.should_stop().stop:
-            trial = study.ask()
-            _tell(study, trial, evaluate(objective, dict(trial.params)), cost)
-        return study.result()
-    finally:
-        study.close()  # its journal may be written by others now
+    slots = 0 if executor is None else _slots(executor, workers)
+    progress.begin(study)
+    if executor is None:
+        _run_in_turn(objective, study, cost, progress)
+    else:
+        _run_side_by_side(objective, study, cost, executor, slots, progress)
+    result = study.result()
+    progress.end(study, result)
+    return result
+
+
+def _run_in_turn(objective: Objective, study: Study, cost: object, progress: Silent) -> None:
+    """One evaluation after the other."""
+    while _goes_on(study, progress):
+        trial = study.ask()
+        progress.changed(study)
+        _tell(study, trial, evaluate(objective, dict(trial.params)), cost)
+        progress.changed(study)
 
 
 def _run_side_by_side(
-    objective: Objective, study: Study, cost: object, executor: Executor, slots: int
-) -> Result:
+    objective: Objective,
+    study: Study,
+    cost: object,
+    executor: Executor,
+    slots: int,
+    progress: Silent,
+) -> None:
     """As many at once as there are slots; a stop is asked again whenever one comes back."""
     running: dict[Future[Evaluated], Trial] = {}
     while True:
-        while len(running) < slots and not study.should_stop().stop:
+        while len(running) < slots and _goes_on(study, progress):
             trial = study.ask()
             running[executor.submit(evaluate, objective, dict(trial.params))] = trial
+            progress.changed(study)
         if not running:
-            return study.result()
+            return
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in sorted(done, key=lambda f: running[f].number):
             _tell(study, running.pop(future), future.result(), cost)
+        progress.changed(study)
+
+
+def _goes_on(study: Study, progress: Silent) -> bool:
+    """Ask the rules, and let it be seen."""
+    verdict = study.should_stop()
+    progress.changed(study)
+    return not verdict.stop
+
+
+def _progress(given: object, cost: object) -> Silent:
+    """What shows the run: nothing, or durations where seconds are paid."""
+    if isinstance(given, Silent):
+        return given
+    if not isinstance(given, bool):
+        message = f"progress={given!r}: give True to show the run, or False."
+        raise InputTypeError(message)
+    seconds = isinstance(cost, str) and cost == "seconds"
+    return Progress(unit=SECONDS if seconds else "") if given else Silent()
 
 
 class Evaluated(NamedTuple):
