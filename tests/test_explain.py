@@ -120,9 +120,12 @@ def test_a_smoothed_answer_says_that_an_average_decided():
     study = study_after(9, space=BOX, lam=1e-3)
     study.should_stop()
     verdict = study.should_stop()
-    average = float(
-        re.search(r"averaged over recent steps the gain per cost is (\S+?):", verdict.reason)[1]
+    said = re.search(
+        r"averaged over recent steps the gain per cost is (\S+), (above|at most) lam = (\S+):",
+        verdict.reason,
     )
+    average = float(said[1])
+    assert (said[2] == "at most", said[3]) == (verdict.stop, "0.001")
     trace = study.traces["sup_log_ei_per_cost"]
     assert len(trace) > 1
     assert average == four_digits(math.exp(np.mean([s.value for s in trace][-5:])))
@@ -293,3 +296,11 @@ def test_one_value_is_no_scale_to_warn_by():
     study = sw.Study(BOX, lam=1e-9, n_initial=1)
     study.tell({"x": 1.0}, 3.0)
     assert warnings_of(study) == []
+
+
+def test_without_a_lam_it_says_whose_lam_is_meant():
+    study = study_after(7, stopping=sw.stopping.UCBLCB(0.1))
+    text = study.explain()
+    assert "No rule here has a lam; the PBGI rule would go on for any lam below" in text
+    assert "One would go on" not in text
+    assert "One would go on" in study_after(7).explain()

@@ -403,3 +403,13 @@ def test_law_units_of_the_observations_are_units_of_the_predictions(
     np.testing.assert_allclose(there[0].std / scale, here[0].std, atol=1e-9)
     np.testing.assert_allclose(there[1] / scale, here[1], atol=1e-7)
     np.testing.assert_allclose(there[2] / scale, here[2], atol=1e-7)
+
+
+def test_hyperparameters_are_compared_by_their_numbers():
+    one, same = (Hyperparameters([0.5, 0.8], 1.6, noise=0.05) for _ in range(2))
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != Hyperparameters([0.5, 0.9], 1.6, noise=0.05)
+    assert one != Hyperparameters([0.5, 0.8], 1.5, noise=0.05)
+    assert one != Hyperparameters([0.5], 1.6, noise=0.05)
+    assert one != "a word"

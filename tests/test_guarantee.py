@@ -2,6 +2,7 @@
 """What the paper proves for a study: the bounds, and each assumption that does not hold."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -113,12 +114,40 @@ def test_it_reads_as_sentences():
     found = started().guarantee()
     U, C = f"{found.gain:.4g} ± {found.gain_error:.4g}", f"{found.initial_cost:.4g}"
     assert str(found).splitlines() == [
-        f"Expected regret plus lam times spend: at most {found.regret:.4g}.",
-        f"Expected spend: at most {found.spend:.4g}.",
-        f"Evaluations: at most {found.evaluations:.4g} with probability 0.95.",
-        f"From U = {U}, C = {C}, lam = 0.02.",
         f"Not proved here: {LEARNED}.",
+        "What follows is proved only where none of this is so; take it as a guide.",
+        (
+            f"Expected regret plus lam times spend: at most {found.regret:.4g} (= U + lam C), in"
+            " objective units."
+        ),
+        f"Expected spend: at most {found.spend:.4g} (= U/lam + C), in units of cost.",
+        (
+            f"Evaluations: at most {math.floor(found.evaluations):,}, the initial design included,"
+            " with probability 0.95."
+        ),
+        (
+            f"U = {U} is how far the best value of the initial design is expected to lie from the"
+            " optimum."
+        ),
+        f"C = {C} is what the initial design cost.",
+        "lam = 0.02 is what a unit of cost is worth.",
     ]
+
+
+def test_where_all_holds_nothing_is_taken_back():
+    found = replace(started().guarantee(), broken=())
+    assert str(found).startswith("Expected regret")
+    assert "guide" not in str(found)
+
+
+def test_thousands_are_set_apart():
+    found = replace(started().guarantee(), gain=1.0, initial_cost=0.0, lam=0.01, cheapest=0.5)
+    assert "at most 4,000, the initial design included" in str(found)  # 1/0.01/(0.05 0.5)
+
+
+def test_an_enormous_bound_is_told_by_its_magnitude():
+    found = replace(started().guarantee(), cheapest=1e-9)
+    assert f"at most {found.evaluations:.1e}, the initial" in str(found)
 
 
 def test_asking_for_it_changes_nothing():
@@ -150,6 +179,10 @@ BREAKS = {
     "stabilisation": (
         {"stopping": After(Rule(0.02), 9)},
         "no stop within the first 9 evaluations (stabilisation)",
+    ),
+    "stabilisation of one": (
+        {"stopping": After(Rule(0.02), 1)},
+        "no stop within the first evaluation (stabilisation)",
     ),
     "before the update": (
         {"stopping": Rule(0.02, update="before")},
@@ -208,8 +241,8 @@ def test_several_are_all_named():
         "the signal is averaged over 5 evaluations (smoothing)",
         "the acquisition does not match the rule (PBGI or EIC at its lam, or LogEIPC)",
         "observations are noisy",
-        "1 evaluations failed",
-        "1 trials are pending",
+        "1 evaluation failed",
+        "1 trial is pending",
     )
 
 

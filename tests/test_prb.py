@@ -27,9 +27,11 @@ from stopwise.stopping import (
     ProbabilisticRegretBound,
     SRGapMedian,
     _regret,
+    prb,
 )
-from stopwise.stopping._regret import exceedances, largest_chance, regrets, total_chance
-from stopwise.stopping.prb import LOOKS, lower_bound, upper_bound
+from stopwise.stopping._crossing import Crossings
+from stopwise.stopping._regret import crossings, largest_chance, regrets, total_chance
+from stopwise.stopping.prb import LOOKS, allowance, lower_bound, upper_bound
 from stopwise.trace import Signal, Trace
 from tests.textbook import LINE, SQUARE, TABLE, Textbook, study
 
@@ -69,6 +71,11 @@ def crowd(noise=None):
     return study(
         CROWD, X=CROWD.points[[0, 10, 20]], hyper=Hyperparameters([0.5], 1.0), noise=noise
     )
+
+
+def exceeding(snapshot, epsilon, batches):
+    """How many paths of each batch have a regret above epsilon."""
+    return [np.count_nonzero(batch) for batch in crossings(snapshot, epsilon, batches)]
 
 
 def ask(snapshot, epsilon, seed=0, **options):
@@ -161,7 +168,7 @@ def test_the_fraction_of_exceeding_paths_is_the_true_probability():
             regret = true_regrets(snapshot, TABLE.points)
             for probability in (0.3, 0.03):
                 epsilon = margin_for(regret, probability)
-                counts = sum(exceedances(snapshot, epsilon, [25_000, 25_000]))
+                counts = sum(exceeding(snapshot, epsilon, [25_000, 25_000]))
                 error = counts / 50_000 - np.mean(regret > epsilon)
                 sure = math.sqrt(probability * (1.0 - probability) * (1 / 50_000 + 1 / DRAWS))
                 assert abs(error) < 4.5 * sure + 1e-5
@@ -176,7 +183,7 @@ def test_many_candidates_are_sampled_as_paths(monkeypatch):
         snapshot = study(n=6, hyper=ROUGH, noise=noise)
         regret = true_regrets(snapshot, TABLE.points)
         epsilon = margin_for(regret, 0.2)
-        shares = np.array(list(exceedances(snapshot, epsilon, [200] * 40))) / 200
+        shares = np.array(exceeding(snapshot, epsilon, [200] * 40)) / 200
         sure = math.hypot(shares.std(ddof=1) / math.sqrt(40), math.sqrt(0.16 / DRAWS))
         assert abs(shares.mean() - np.mean(regret > epsilon)) < 4.5 * sure
 
@@ -286,20 +293,61 @@ def test_a_clear_yes_takes_as_many_samples_as_the_bound_needs():
         assert first <= signal.facts["samples"] <= 729
 
 
-def test_where_no_look_can_decide_it_goes_on():
+def plain_test(exceeds, risk, level):
+    """The sequential test as it is defined: all looks, one after the other, and no shortcut."""
+    counts = [np.count_nonzero(exceeds[:samples]) for samples in LOOKS]
+    for samples, count in zip(LOOKS, counts, strict=True):
+        if upper_bound(count, samples, risk) <= level:
+            return True
+        if lower_bound(count, samples, risk) > level:
+            return False
+    return False
+
+
+@pytest.mark.parametrize("delta", [0.01, 0.05, 0.2, 0.9])
+def test_ending_early_never_changes_the_decision(monkeypatch, delta):
+    rule = ProbabilisticRegretBound(1.0, delta=delta)
+    rng = np.random.default_rng(75)
+    early, stops = 0, 0
+    for share in np.repeat([0.2, 0.6, 0.9, 1.1, 1.5, 3.0], 15):
+        exceeds = rng.random(1000) < share * rule.level
+
+        def drawn(_, __, batches, exceeds=exceeds):
+            ends = np.cumsum(batches)
+            return (exceeds[end - batch : end] for end, batch in zip(ends, batches, strict=True))
+
+        monkeypatch.setattr(prb, "crossings", drawn)
+        signal = rule._sequential_test(study())
+        stop = plain_test(exceeds, rule.level / len(LOOKS), rule.level)
+        assert (signal.value <= rule.level) == stop
+        samples, count = int(signal.facts["samples"]), int(signal.facts["exceeding"])
+        assert count == np.count_nonzero(exceeds[:samples])
+        assert signal.value == upper_bound(count, samples, rule.level / len(LOOKS))
+        early += samples < 1000
+        stops += stop
+    assert early > 0
+    assert (stops > 0) == (delta > 0.01)  # at 0.01 a thousand are too few for any look
+
+
+def test_the_allowance_is_the_largest_number_that_stops():
+    for samples in LOOKS:
+        for level in (0.005, 0.025, 0.45):
+            few = allowance(samples, level / 8, level)
+            bounds = [upper_bound(k, samples, level / 8) for k in range(samples + 1)]
+            assert few == sum(bound <= level for bound in bounds) - 1
+
+
+def test_at_the_level_it_ends_when_no_look_could_stop_any_more():
     snapshot = study(n=6, hyper=ROUGH)
     regret = true_regrets(snapshot, TABLE.points)
     epsilon = margin_for(regret, LEVEL)
-    undecided = 0
+    most = allowance(LOOKS[-1], LEVEL / len(LOOKS), LEVEL)
+    ended = 0
     for seed in range(10):
         verdict, signal = ask(snapshot, epsilon, seed)
-        if signal.facts["samples"] == 1000:
-            undecided += 1
-            assert signal.value == upper_bound(
-                int(signal.facts["exceeding"]), 1000, LEVEL / len(LOOKS)
-            )
         assert verdict.stop == (signal.value <= LEVEL)
-    assert undecided >= 5
+        ended += signal.facts["samples"] < 1000 and signal.facts["exceeding"] > most
+    assert ended >= 5
 
 
 # --------------------------------------------------------------------------------- on a box
@@ -332,7 +380,7 @@ def test_on_a_box_the_fraction_of_paths_is_the_true_probability(domain, n, noise
     snapshot, regret = box_study(domain, n, noise), box_truth(domain, n, noise)
     epsilon = margin_for(regret, 0.15)
     # Batches have their own features, so their spread tells how sure their mean is.
-    shares = np.array(list(exceedances(snapshot, epsilon, [80] * 16))) / 80
+    shares = np.array(exceeding(snapshot, epsilon, [80] * 16)) / 80
     sure = math.hypot(shares.std(ddof=1) / 4.0, math.sqrt(0.15 / 20_000))
     assert abs(shares.mean() - 0.15) < stats.t.isf(1e-5, 15) * sure
     assert sure < 0.015
@@ -374,17 +422,13 @@ def test_paths_descend_to_their_minima():
     """Of each path, the lowest value that screening and two descents find, and a fine grid's."""
     snapshot = box_study(SQUARE, 10, None)
     paths = _regret.sample_paths(snapshot.belief.objective, np.random.default_rng(71), 60)
-    lowest = _regret._path_minima(snapshot, paths, None)
+    lowest = _regret._path_minima(snapshot, paths)
     axis = np.linspace(0.0, 1.0, 101)
     grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     wanted = paths(grid).min(axis=1)
     unit = snapshot.belief.objective.standardiser.scale
     assert np.mean(lowest <= wanted + 1e-3 * unit) >= 0.95
     assert np.mean(lowest - wanted) < 1e-2 * unit
-    # Those that are low enough already are left where they are.
-    early = _regret._path_minima(snapshot, paths, None, enough=np.full(60, np.inf))
-    assert np.all(early >= lowest)
-    np.testing.assert_array_equal(early, paths(_regret._screened(snapshot)).min(axis=1))
 
 
 # -------------------------------------------------------------------- what could be gained in all
@@ -513,3 +557,11 @@ def test_no_rule_needs_more_than_a_fraction_of_a_gigabyte():
         tracemalloc.stop()
         assert peak < 2**28, f"{rule}: {peak / 2**20:.0f} MiB"
     assert signal.facts["samples"] == 1000
+
+
+def test_where_nothing_can_be_gained_no_net_is_laid():
+    snapshot = box_study(SQUARE, 10, None)
+    assert Crossings.over(snapshot, 1e3) is None
+    verdict, signal = ask(snapshot, 1e3)
+    assert verdict.stop
+    assert signal.facts["exceeding"] == 0.0

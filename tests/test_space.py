@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import math
 import pickle
+import re
 import subprocess
 import sys
 import time
@@ -687,3 +688,16 @@ def test_a_hundred_thousand_rows_take_well_under_a_second():
     domain.encode(decoded)
     domain.key(snapped)
     assert time.perf_counter() - start < 3.0  # 0.4 s on an idle core
+
+
+@pytest.mark.parametrize(("name", "value", "allowed"), [("x", 5.0, "0.1, 0.9"), ("c", "z", "'a'")])
+def test_a_value_that_no_row_has_is_told_with_those_of_the_table(name, value, allowed):
+    domain = Candidates([{"x": 0.1, "c": "a"}, {"x": 0.9, "c": "a"}]).domain
+    given = {"x": 0.1, "c": "a"} | {name: value}
+    message = (
+        f"{given} is not one of the 2 candidates: no row of the table has {name!r} = {value!r};"
+        f" allowed: {allowed}; give one of its rows"
+    )
+    for params in (given, [{"x": 0.1, "c": "a"}, given]):
+        with pytest.raises(InputError, match=re.escape(message)):
+            domain.encode(params)

@@ -264,8 +264,13 @@ def test_the_sentence_says_when_an_average_decided():
     facts = {"gain": 0.5, "cost": 2.0, "cost_spread": 0.0, "spread": 0.0}
     trace = Trace.of(tuple(Signal(t, t + 3, -float(t), facts) for t in range(3)))
     verdict = Smoothed(PBGI(1.0), 3).verdict(trace)
-    assert "averaged over recent steps the gain per cost is 0.3679: stop" in verdict.reason
+    assert (
+        "averaged over recent steps the gain per cost is 0.3679, at most lam = 1: stop"
+        in verdict.reason
+    )
     assert verdict.value == -1.0
+    dear = Smoothed(PBGI(0.25), 3).verdict(trace)
+    assert dear.reason.endswith("the gain per cost is 0.3679, above lam = 0.25: go on")
 
 
 def test_where_nothing_remains_nothing_can_be_gained():

@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from stopwise.acquisition import LCB, LogEIPC, Partials, PointwiseScore
 from stopwise.errors import StopwiseError
-from stopwise.stopping import PBGI, FixedTrials, Verdict
+from stopwise.stopping import PBGI, After, FixedTrials, Verdict
 from stopwise.supremum import Supremum
 from stopwise.testing import (
     ACQUISITION_LAWS,
@@ -388,15 +388,19 @@ BROKEN_RULES = [
     ("watching", Counting(signal_by=meddling)),
     ("nan", judging(lambda verdict: replace(verdict, stop=not verdict.value < 5))),
     ("ties", judging(lambda verdict: replace(verdict, stop=verdict.value > 5))),
+    ("answers", After(Counting(), 1000)),
     ("gaps", Counting(verdict_by=positional)),
     ("reason", judging(lambda verdict: replace(verdict, reason="because"))),
     ("reason", judging(lambda verdict: replace(verdict, rule="other"))),
     ("reason", judging(lambda verdict: replace(verdict, stop=np.bool_(verdict.stop)))),
+    ("reason", judging(lambda verdict: replace(verdict, reason=f"{verdict.value} of nan"))),
+    ("reason", judging(lambda verdict: replace(verdict, threshold=math.nan))),
     ("shift", Counting(signal_by=level)),
     ("scale", Counting(signal_by=variance)),
     ("scale", Spread()),  # unless it says that its tolerance has a unit
     ("lambda", Priced(0.01, threshold=lambda lam: -math.log(lam) - 5.0)),
     ("prohibitive", Priced(0.01, threshold=lambda lam: min(-700.0, lam))),
+    ("prohibitive", After(PBGI(0.01), 1000)),  # it never answers
 ]
 
 

@@ -26,17 +26,20 @@ def explain(
     decode: Callable[[NDArray[np.float64]], list[dict[str, Any]]],
 ) -> str:
     """The verdict, the best remaining candidate, and what is odd about the thresholds."""
+    rules = list(rules)
     return "\n".join(
         [
             f"{verdict.rule}: {verdict.reason}.",
-            _remaining(snapshot, decode),
+            _remaining(snapshot, rules, decode),
             *_warnings(snapshot, rules),
         ]
     )
 
 
 def _remaining(
-    snapshot: Snapshot, decode: Callable[[NDArray[np.float64]], list[dict[str, Any]]]
+    snapshot: Snapshot,
+    rules: list[StoppingRule],
+    decode: Callable[[NDArray[np.float64]], list[dict[str, Any]]],
 ) -> str:
     """The best remaining candidate, what it gains and costs, and when one would go on."""
     found = snapshot.sup(LogEIPC())
@@ -44,11 +47,20 @@ def _remaining(
         return "Nothing remains to be evaluated."
     log_cost = float(snapshot.belief.log_price(found.x[None, :])[0])
     cost, gain = math.exp(log_cost), math.exp(found.value + log_cost)
+    takes_lam = any(isinstance(_innermost(rule), PBGI) for rule in rules)
+    who = "One" if takes_lam else "No rule here has a lam; the PBGI rule"
     return (
         f"The best remaining candidate is {decode(found.x[None, :])[0]}: it is expected to gain"
-        f" {quantity(gain)} and costs {quantity(cost)}.\nOne would go on for any lam below"
+        f" {quantity(gain)} and costs {quantity(cost)}.\n{who} would go on for any lam below"
         f" {quantity(math.exp(found.value))} (objective units per unit of cost)."
     )
+
+
+def _innermost(rule: StoppingRule) -> StoppingRule:
+    """The rule inside all wrappers."""
+    while hasattr(rule, "rule"):
+        rule = rule.rule
+    return rule
 
 
 def _warnings(snapshot: Snapshot, rules: Iterable[StoppingRule]) -> list[str]:
@@ -83,9 +95,7 @@ def _warnings(snapshot: Snapshot, rules: Iterable[StoppingRule]) -> list[str]:
 
 def _threshold(rule: StoppingRule, snapshot: Snapshot) -> tuple[str | None, float]:
     """The number in objective units that a rule compares with, and its name."""
-    inner = rule
-    while hasattr(inner, "rule"):
-        inner = inner.rule
+    inner = _innermost(rule)
     if isinstance(inner, PBGI):
         found = snapshot.sup(LogEIPC())
         if found.x is None:

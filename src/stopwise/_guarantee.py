@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from stopwise import stopping
@@ -12,6 +13,8 @@ from stopwise.errors import InputError
 from stopwise.snapshot import Bindable
 from stopwise.stopping import After, Smoothed, StoppingRule
 from stopwise.trace import quantity
+
+_READABLE = 1e9  # a larger count is told by its magnitude
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +55,41 @@ class Guarantee:
         return None if self.cheapest is None else self.spend / (self.delta * self.cheapest)
 
     def __str__(self) -> str:
-        lines = [
-            f"Expected regret plus lam times spend: at most {quantity(self.regret)}.",
-            f"Expected spend: at most {quantity(self.spend)}.",
+        lines = [f"Not proved here: {reason}." for reason in self.broken]
+        if self.broken:
+            lines.append(
+                "What follows is proved only where none of this is so; take it as a guide."
+            )
+        lines += [
+            (
+                f"Expected regret plus lam times spend: at most {quantity(self.regret)}"
+                " (= U + lam C), in objective units."
+            ),
+            f"Expected spend: at most {quantity(self.spend)} (= U/lam + C), in units of cost.",
         ]
         if self.evaluations is not None:
             lines.append(
-                f"Evaluations: at most {quantity(self.evaluations)} with probability"
-                f" {quantity(1.0 - self.delta)}."
+                f"Evaluations: at most {_whole(self.evaluations)}, the initial design included,"
+                f" with probability {quantity(1.0 - self.delta)}."
             )
-        lines.append(
-            f"From U = {quantity(self.gain)} ± {quantity(self.gain_error)}, C ="
-            f" {quantity(self.initial_cost)}, lam = {quantity(self.lam)}."
-        )
-        lines += [f"Not proved here: {reason}." for reason in self.broken]
+        lines += [
+            (
+                f"U = {quantity(self.gain)} ± {quantity(self.gain_error)} is how far the best"
+                " value of the initial design is expected to lie from the optimum."
+            ),
+            f"C = {quantity(self.initial_cost)} is what the initial design cost.",
+            f"lam = {quantity(self.lam)} is what a unit of cost is worth.",
+        ]
         return "\n".join(lines)
+
+
+def _whole(bound: float) -> str:
+    """A bound on a count, as people read it: 1,234."""
+    return f"{math.floor(bound):,}" if bound < _READABLE else f"{bound:.1e}"
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"1 {one}" if count == 1 else f"{count} {many}"
 
 
 def check_risk(delta: object) -> None:
@@ -102,9 +125,9 @@ def broken_assumptions(
     if noisy:
         found.append("observations are noisy")
     if failures:
-        found.append(f"{failures} evaluations failed")
+        found.append(_counted(failures, "evaluation failed", "evaluations failed"))
     if pending:
-        found.append(f"{pending} trials are pending")
+        found.append(_counted(pending, "trial is pending", "trials are pending"))
     return tuple(found)
 
 
@@ -113,7 +136,8 @@ def _inside(rule: StoppingRule) -> tuple[float | None, list[str]]:
     found: list[str] = []
     while isinstance(rule, After | Smoothed):
         if isinstance(rule, After):
-            found.append(f"no stop within the first {rule.trials} evaluations (stabilisation)")
+            first = "evaluation" if rule.trials == 1 else f"{rule.trials} evaluations"
+            found.append(f"no stop within the first {first} (stabilisation)")
         elif rule.window > 1:
             found.append(f"the signal is averaged over {rule.window} evaluations (smoothing)")
         rule = rule.rule

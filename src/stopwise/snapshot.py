@@ -85,6 +85,14 @@ class Snapshot:
     replicates: bool = False
     _memo: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
+    def __post_init__(self) -> None:
+        for name in ("X", "y", "pending", "failed"):
+            given = getattr(self, name)
+            if given is not None:
+                own = given.view()  # the caller's array stays as it is
+                own.flags.writeable = False
+                object.__setattr__(self, name, own)
+
     @property
     def n(self) -> int:
         """Number of observations."""

@@ -16,7 +16,7 @@ A score leaves out what it does not want (evaluated points, say) by ``-inf``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -81,12 +81,14 @@ class Supremum:
         spread: Best minus median of the final values, over as many of the highest searches as
             there were to be restarts: 0 if half of them agree, and where the answer is exact.
         restarts: How many searches that is over.
+        peaks: Where these searches ended, highest first; None where the answer is exact.
     """
 
     x: Array | None
     value: float
     spread: float = 0.0
     restarts: int = 0
+    peaks: Array | None = field(default=None, compare=False, repr=False)
 
 
 def supremum(
@@ -120,7 +122,7 @@ def supremum(
     if not len(X):
         return Supremum(None, -np.inf)
     spread = float(values[0] - np.median(values)) * score.unit
-    return Supremum(X[0], float(values[0]) * score.unit, spread, len(X))
+    return Supremum(X[0], float(values[0]) * score.unit, spread, len(X), X)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ class Standardiser:
         return (y - self.shift) / self.scale
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # arrays have no plain equality
 class Hyperparameters:
     """What a fit decides, in standardised units.
 
@@ -97,6 +97,16 @@ class Hyperparameters:
     def __post_init__(self) -> None:
         own = np.array(self.lengthscales, dtype=np.float64)
         object.__setattr__(self, "lengthscales", _frozen(own))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hyperparameters) and self._numbers == other._numbers
+
+    def __hash__(self) -> int:
+        return hash(self._numbers)
+
+    @property
+    def _numbers(self) -> tuple[float, ...]:
+        return (self.outputscale, self.noise, self.mean, *self.lengthscales.ravel().tolist())
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what derives from the fields is cached

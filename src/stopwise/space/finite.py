@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stopwise.errors import InputError
+from stopwise.space._checks import listing
 from stopwise.space._scale import Array
 from stopwise.space.domain import Mixed, Params, as_points, read_only, row_bytes
 
@@ -86,7 +87,7 @@ class Finite:
         Returns:
             The points, of shape (m, width).
         """
-        X = self.codec.encode(params)
+        X = self._encoded(params)
         for i in np.flatnonzero(self.index_of(X) < 0).tolist():
             nearest = self._nearest(X[i])
             if np.abs(self.points[nearest] - X[i]).max() > _NOISE:
@@ -97,6 +98,27 @@ class Finite:
                 )
             X[i] = self.points[nearest]
         return X
+
+    def _encoded(self, params: Params | Sequence[Params]) -> Array:
+        """Points; a value that no row of the table has is told with those that it has."""
+        try:
+            return self.codec.encode(params)
+        except InputError as error:
+            for given in [params] if isinstance(params, Mapping) else params:
+                self._check_values(given, error)
+            raise
+
+    def _check_values(self, given: Params, error: InputError) -> None:
+        if self.rows is None or set(given) != set(self.names):
+            return  # a grid has bounds and choices; names have an error of their own
+        for name in self.names:
+            known = list(dict.fromkeys(row[name] for row in self.rows))
+            if given[name] not in known:
+                raise InputError(
+                    f"{dict(given)} is not one of the {len(self)} candidates: no row of the table "
+                    f"has {name!r} = {given[name]!r}; allowed: {listing(known)}; give one of its "
+                    "rows"
+                ) from error
 
     def decode(self, X: ArrayLike) -> list[dict[str, Any]]:
         """Turn points into configurations, each as it was given.

@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from stopwise._climb import climb
 from stopwise.acquisition.improvement import ImprovementBy
 from stopwise.models.paths import JointDraws, Paths, sample_paths
 from stopwise.snapshot import Snapshot
 from stopwise.space import Finite
+from stopwise.stopping._crossing import Crossings
+from stopwise.stopping._descent import descend
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 _NEGLIGIBLE = 1e-5  # chance, in all, of the candidates that are not sampled
 _EXACT = 2500  # candidates up to which values are drawn jointly
@@ -39,20 +41,34 @@ def total_chance(snapshot: Snapshot, margin: float) -> float:
     return float(_chances(snapshot, snapshot.domain, margin).sum())
 
 
-def exceedances(snapshot: Snapshot, margin: float, batches: Sequence[int]) -> Iterator[int]:
-    """For each batch size, how many fresh paths have a regret above the margin."""
+def crossings(snapshot: Snapshot, margin: float, batches: Iterable[int]) -> Iterator[Mask]:
+    """For each batch size, which of so many fresh paths have a regret above the margin."""
+    draw = _draws(snapshot, margin)
     rng = snapshot.rng("regret")
+    yield from (draw(rng, batch) for batch in batches)
+
+
+def _draws(snapshot: Snapshot, margin: float) -> Callable[[np.random.Generator, int], Mask]:
+    """How paths are drawn and judged on this domain."""
     domain = snapshot.domain
-    points = _that_matter(snapshot, domain, margin) if isinstance(domain, Finite) else None
-    if points is not None and len(points) <= _EXACT:
-        draws = _joint_regrets(snapshot, points)
-        yield from (int(np.count_nonzero(draws(rng, batch) > margin)) for batch in batches)
-        return
-    for batch in batches:
-        paths = sample_paths(snapshot.belief.objective, rng, batch)
-        best = _path_best(snapshot, paths)
-        lowest = _path_minima(snapshot, paths, points, enough=best - margin)
-        yield int(np.count_nonzero(lowest < best - margin))
+    if not isinstance(domain, Finite):
+        key = ("crossings", margin)
+        return snapshot.once(key, lambda: Crossings.over(snapshot, margin)) or _never
+    points = _that_matter(snapshot, domain, margin)
+    if len(points) <= _EXACT:
+        exact = _joint_regrets(snapshot, points)
+        return lambda rng, n: exact(rng, n) > margin
+
+    def by_paths(rng: np.random.Generator, n: int) -> Mask:
+        paths = sample_paths(snapshot.belief.objective, rng, n)
+        return _lowest(paths, points) < _path_best(snapshot, paths) - margin
+
+    return by_paths
+
+
+def _never(_: np.random.Generator, n: int) -> Mask:
+    """No path gains anywhere what no point has a chance to gain."""
+    return np.zeros(n, dtype=bool)
 
 
 def regrets(snapshot: Snapshot, rng: np.random.Generator, n: int) -> Array:
@@ -61,8 +77,10 @@ def regrets(snapshot: Snapshot, rng: np.random.Generator, n: int) -> Array:
     if isinstance(domain, Finite) and len(domain) <= _EXACT:
         return _joint_regrets(snapshot, domain.points)(rng, n)
     paths = sample_paths(snapshot.belief.objective, rng, n)
-    points = domain.points if isinstance(domain, Finite) else None
-    lowest = _path_minima(snapshot, paths, points)
+    if isinstance(domain, Finite):
+        lowest = _lowest(paths, domain.points)
+    else:
+        lowest = _path_minima(snapshot, paths)
     return np.maximum(_path_best(snapshot, paths) - lowest, 0.0)
 
 
@@ -103,22 +121,14 @@ def _path_best(snapshot: Snapshot, paths: Paths) -> Array:
     return paths(snapshot.X[snapshot.incumbent][None, :])[:, 0]
 
 
-def _path_minima(
-    snapshot: Snapshot, paths: Paths, points: Array | None, enough: Array | None = None
-) -> Array:
-    """The lowest value of each path: over points if given, else by screening and descending.
-
-    A path that is below ``enough`` need not descend any further.
-    """
-    if points is not None:
-        return _lowest(paths, points)
+def _path_minima(snapshot: Snapshot, paths: Paths) -> Array:
+    """The lowest value of each path over a box, by screening and descending."""
     X = _screened(snapshot)
     values = paths(X)
     lowest: Array = values.min(axis=1)
     for starts in np.argsort(values, axis=1)[:, :_DESCENTS].T:
-        which = np.flatnonzero(lowest >= (-np.inf if enough is None else enough))
-        found = _descend(snapshot, paths, which, X[starts[which]], enough)
-        lowest[which] = np.minimum(lowest[which], found)
+        _, found = descend(snapshot, paths, np.arange(len(paths)), X[starts])
+        lowest = np.minimum(lowest, found)
     return lowest
 
 
@@ -126,38 +136,6 @@ def _lowest(paths: Paths, X: Array) -> Array:
     """The lowest value of each path over many points, without holding all values at once."""
     blocks = (paths(X[start : start + _POOL]) for start in range(0, len(X), _POOL))
     return np.asarray(np.min([block.min(axis=1) for block in blocks], axis=0))
-
-
-def _descend(
-    snapshot: Snapshot,
-    paths: Paths,
-    which: NDArray[np.intp],
-    starts: Array,
-    enough: Array | None,
-) -> Array:
-    """Values of paths near their local minima, from a start each, all at once.
-
-    With ``enough`` a descent ends below it, and early where it stays far above it.
-    """
-    posterior = snapshot.belief.objective
-    unit = posterior.standardiser.scale
-    # A column that does not move carries which path a row descends.
-    tags = (which / len(paths))[:, None]
-
-    def objective(rows: Array) -> tuple[Array, Array]:
-        own = np.rint(rows[:, -1] * len(paths)).astype(np.intp)
-        value, gradient = paths.with_gradient(rows[:, :-1], own)
-        uphill = np.hstack([-gradient / unit, np.zeros((len(rows), 1))])
-        if enough is None:
-            return -value / unit, uphill
-        short = (enough[own] - value) / unit
-        return np.minimum(short, 0.0), np.where(short[:, None] < 0.0, uphill, 0.0)
-
-    free = np.append(snapshot.domain.real, False)  # type: ignore[union-attr]
-    scales = np.append(posterior.hyper.lengthscales[posterior.groups], 1.0)
-    rivals = enough is not None  # what has reached its level leads
-    X, _ = climb(objective, np.hstack([starts, tags]), free, scales=scales, rivals=rivals)
-    return paths.with_gradient(X[:, :-1], which)[0]
 
 
 def _screened(snapshot: Snapshot) -> Array:

@@ -110,8 +110,11 @@ def worth_sentence(now: Signal, lam: float) -> str:
         own = math.log(gain) - math.log(cost) if gain > 0 else now.value
     if not math.isclose(now.value, own, rel_tol=0.0, abs_tol=1e-6):
         # A smoothed number decides, not this candidate alone.
+        rate = math.exp(now.value)
+        side = "at most" if now.value <= math.log(lam) else "above"
         sentence += (
-            f"; averaged over recent steps the gain per cost is {quantity(math.exp(now.value))}"
+            f"; averaged over recent steps the gain per cost is {quantity(rate)}, {side}"
+            f" lam = {quantity(lam)}"
         )
     if now.facts.get("cost_spread", 0.0) > 1.0:
         factor = quantity(math.exp(now.facts["cost_spread"]))

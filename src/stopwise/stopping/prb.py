@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.special import betaincinv, ndtr
 
 from stopwise.errors import InputError
 from stopwise.snapshot import Snapshot
-from stopwise.stopping._regret import exceedances, largest_chance, total_chance
+from stopwise.stopping._regret import crossings, largest_chance, total_chance
 from stopwise.stopping._rule import check_positive
 from stopwise.trace import Scale, Signal, Trace, Verdict, quantity
 
@@ -35,15 +36,24 @@ def lower_bound(exceeding: int, samples: int, risk: float) -> float:
     return float(betaincinv(exceeding, samples - exceeding + 1, risk))
 
 
+@cache
+def allowance(samples: int, risk: float, level: float) -> int:
+    """How many may exceed for the upper bound to be at most a level; -1 if not even none."""
+    few = -1
+    while few < samples and upper_bound(few + 1, samples, risk) <= level:
+        few += 1
+    return few
+
+
 @dataclass(frozen=True, slots=True)
 class ProbabilisticRegretBound:
     r"""Stop when :math:`P(f(x^*) - \min f > \epsilon \mid D) \le \delta`, tested with paths.
 
     The risk is shared: delta/2 for the regret, delta/2 for the test. Paths are drawn in batches
     (64, 96, 144, ... up to 1,000 in all) until the Clopper-Pearson interval, its risk shared over
-    the looks, lies on one side of delta/2. Before that two bounds may decide without a sample:
-    the largest probability of any one point is a lower bound, and on a finite domain the sum over
-    points an upper one.
+    the looks, lies on one side of delta/2, or so many exceed that no later look could stop. Before
+    that two bounds may decide without a sample: the largest probability of any one point is a
+    lower bound, and on a finite domain the sum over points an upper one.
 
     Args:
         epsilon: Regret that does not matter, in objective units. (The paper's are percentage
@@ -88,7 +98,7 @@ class ProbabilisticRegretBound:
         """A bound of the probability that more than epsilon can still be gained."""
         if self.estimate == "mean":
             samples = LOOKS[min(max(snapshot.t, 1), len(LOOKS)) - 1]
-            exceeding = next(exceedances(snapshot, self.epsilon, [samples]))
+            exceeding = int(next(crossings(snapshot, self.epsilon, [samples])).sum())
             return snapshot.signal(exceeding / samples, samples=samples, exceeding=exceeding)
         largest = float(ndtr(largest_chance(snapshot, self.epsilon)))
         if largest > self.level:
@@ -99,15 +109,23 @@ class ProbabilisticRegretBound:
         return self._sequential_test(snapshot)
 
     def _sequential_test(self, snapshot: Snapshot) -> Signal:
+        """Look at the first 64, 96, 144, ... paths; draw no more than an answer may need."""
         risk = 0.5 * self.delta / len(LOOKS)
-        batches = np.diff(LOOKS, prepend=0).tolist()
-        exceeding, bound = 0, 1.0
-        samples = 0
-        for samples, more in zip(LOOKS, exceedances(snapshot, self.epsilon, batches), strict=True):
-            exceeding += more
-            bound = upper_bound(exceeding, samples, risk)
-            if bound <= self.level or lower_bound(exceeding, samples, risk) > self.level:
+        allowed = [allowance(samples, risk, self.level) for samples in LOOKS]
+        # A first few show whether many exceed; fewer than the next can then not stop.
+        rounds = [n for n, few in zip(LOOKS, allowed, strict=True) if few >= 0 or n == LOOKS[0]]
+        batches = crossings(snapshot, self.epsilon, np.diff(rounds, prepend=0).tolist())
+        exceeds = next(batches)
+        exceeding, samples = 0, 0
+        for samples, few in zip(LOOKS, allowed, strict=True):
+            if samples > len(exceeds):
+                exceeds = np.append(exceeds, next(batches))
+            exceeding = int(np.count_nonzero(exceeds[:samples]))
+            hopeless = exceeding > allowed[-1]  # more than the last look, or any, allows
+            clear = lower_bound(exceeding, samples, risk) > self.level
+            if exceeding <= few or hopeless or clear:
                 break
+        bound = upper_bound(exceeding, samples, risk)
         return snapshot.signal(bound, samples=samples, exceeding=exceeding)
 
     def verdict(self, trace: Trace) -> Verdict:

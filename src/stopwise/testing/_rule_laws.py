@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -35,7 +36,7 @@ from stopwise.testing._records import (
     same_decisions,
 )
 from stopwise.testing._studies import live, told
-from stopwise.trace import Trace
+from stopwise.trace import Trace, Verdict
 
 RuleCase = Case[StoppingRule]
 
@@ -138,6 +139,21 @@ def ties(case: RuleCase) -> None:
                 raise LawBroken(f"t = {trace.current.t}: a tie goes on: {verdict!r}")
 
 
+def answers(case: RuleCase) -> None:
+    """It answers somewhere in the records it is judged by; else most laws would say nothing."""
+    verdicts = [case.subject.verdict(trace) for trace in all_of(case.subject)]
+    _require_an_answer("the records of up to 64 evaluations", verdicts)
+
+
+def _require_an_answer(where: str, verdicts: list[Verdict]) -> None:
+    if all(math.isnan(verdict.threshold) for verdict in verdicts):
+        raise LawBroken(
+            f"it never answered in {where}, so nothing was checked there; the last of"
+            f" {len(verdicts)} verdicts is {verdicts[-1]!r}. Give it shorter windows or waiting"
+            " times for the check"
+        )
+
+
 def gaps(case: RuleCase) -> None:
     """Several tells may lie between two questions: a record is read by t, not by position."""
     rule = case.subject
@@ -159,7 +175,7 @@ def gaps(case: RuleCase) -> None:
 
 
 def reason(case: RuleCase) -> None:
-    """A verdict bears the rule's name, and a reason with numbers where there is an answer."""
+    """A verdict bears the rule's name and a reason: numbers where it answers, and never nan."""
     for trace in all_of(case.subject):
         verdict = case.subject.verdict(trace)
         same("the name, of the rule and in its verdict", case.subject.name, verdict.rule)
@@ -168,6 +184,10 @@ def reason(case: RuleCase) -> None:
         numbered = any(c.isdigit() for c in verdict.reason)
         if not verdict.reason or (math.isfinite(verdict.value) and not numbered):
             raise LawBroken(f"t = {trace.current.t}: the reason has no numbers: {verdict!r}")
+        if len(trace) and re.search(r"\bnan\b", verdict.reason, re.IGNORECASE):
+            raise LawBroken(f"t = {trace.current.t}: the reason says nan: {verdict!r}")
+        if verdict.stop and math.isnan(verdict.threshold):
+            raise LawBroken(f"t = {trace.current.t}: it stops at a threshold of nan: {verdict!r}")
 
 
 def shift(case: RuleCase) -> None:
@@ -218,8 +238,10 @@ def prohibitive(case: RuleCase) -> None:
     if lam is None:
         return
     costs = prohibitive_costs(lam)
+    verdicts = []
     for trace in prefixes(recorded(case.subject, lambda s: with_costs(s, costs))):
         verdict = case.subject.verdict(trace)
+        verdicts.append(verdict)
         if verdict.stop:
             return
         if not math.isnan(verdict.threshold):
@@ -227,6 +249,7 @@ def prohibitive(case: RuleCase) -> None:
                 f"at t = {trace.current.t} every evaluation costs {costs[0]:.9g}, worth"
                 f" {lam * costs[0]:.9g}, ten times the range of y, and it goes on: {verdict!r}"
             )
+    _require_an_answer("the run at prohibitive costs", verdicts)
 
 
 RULE_LAWS: tuple[Law[StoppingRule], ...] = (
@@ -240,8 +263,14 @@ RULE_LAWS: tuple[Law[StoppingRule], ...] = (
     Law("watching", "Watching a rule does not change what is evaluated.", watching),
     Law("nan", "No answer (nan) never stops.", nan),
     Law("ties", "A value equal to the threshold stops.", ties),
+    Law("answers", "It answers somewhere in the records that it is judged by.", answers),
     Law("gaps", "Several tells may lie between two questions.", gaps),
-    Law("reason", "A verdict gives a reason, with numbers where there is an answer.", reason),
+    Law(
+        "reason",
+        "A verdict gives a reason, with numbers where there is an answer and never nan; a stop has"
+        " a threshold.",
+        reason,
+    ),
     Law("shift", "A constant added to y changes neither signal nor decision.", shift),
     Law(
         "scale",
