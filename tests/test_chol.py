@@ -207,3 +207,28 @@ def test_empty_matrices():
         assert solve(lower, np.empty((0, 4))).shape == (0, 4)
         assert solve(lower, np.empty((0, 0))).shape == (0, 0)
         assert solve(np.eye(3), np.empty((3, 0))).shape == (3, 0)
+
+
+# ------------------------------------------------------------------------------- inverses
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 64, 65, 131, 300])  # below and above the halving
+def test_inverses_are_numpys(size):
+    matrix = covariance(size)
+    lower, _ = chol.factorise(matrix)
+    inverse = chol.inverse_factor(lower)
+    assert inverse.flags.f_contiguous
+    np.testing.assert_allclose(inverse, np.linalg.inv(np.tril(lower)), rtol=0, atol=1e-13)
+    assert np.array_equal(inverse, np.tril(inverse))
+    if size:
+        expected = np.tril(np.linalg.inv(matrix))
+        np.testing.assert_allclose(chol.inverse(lower), expected, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("columns", [0, 1, 7])
+def test_products_with_a_triangle(columns):
+    lower, _ = chol.factorise(covariance(9))
+    rhs = np.random.default_rng(2).standard_normal((9, columns))
+    np.testing.assert_allclose(chol.times_lower(lower, rhs), lower @ rhs, rtol=1e-13)
+    np.testing.assert_allclose(chol.times_upper(lower, rhs), lower.T @ rhs, rtol=1e-13)
+    assert chol.times_upper(EMPTY, rhs[:0]).shape == (0, columns)

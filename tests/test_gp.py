@@ -184,6 +184,17 @@ def test_a_prefix_is_conditioning_on_the_first_observations(rng, k):
     np.testing.assert_allclose(prefix.covariance(Q, Q), short.covariance(Q, Q), atol=1e-10)
 
 
+def test_the_whitener_is_the_inverse_of_the_factor_however_it_came_about(rng):
+    X, y = some_data(rng)
+    posterior = condition(X[:9], y[:9], some_hyper())
+    for x, value in zip(X[9:], y[9:], strict=True):
+        posterior = posterior.append(x, value)
+    for k in (0, 1, 9, len(X)):
+        prefix = posterior.prefix(k)
+        np.testing.assert_allclose(prefix.whitener @ prefix.lower, np.eye(k), atol=1e-12)
+        assert prefix.whitener.flags.f_contiguous
+
+
 def test_the_empty_prefix_is_the_prior(rng):
     X, y = some_data(rng)
     posterior = condition(X, y, some_hyper(mean=0.3, outputscale=1.7))

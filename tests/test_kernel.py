@@ -7,9 +7,12 @@ import pytest
 
 from stopwise.models.kernel import (
     chebyshev_distances,
+    from_pairs,
     matern52,
     matern52_and_slope,
+    pair_square_distances,
     scaled_square_distances,
+    to_pairs,
 )
 
 RADII = [1e-12, 1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 200.0]
@@ -90,3 +93,13 @@ def test_equal_rows_are_exactly_at_distance_zero_and_their_kernel_is_exactly_sym
 def test_the_kernel_is_positive_definite():
     X = np.random.default_rng(4).random((40, 2))
     assert np.linalg.eigvalsh(matern52(scaled_square_distances(X, X))).min() > 0
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7])
+def test_every_pair_once_is_half_of_the_matrix(n):
+    X = np.random.default_rng(0).random((n, 3))
+    full = scaled_square_distances(X, X)
+    pairs = pair_square_distances(X) if n else np.empty(0)
+    assert pairs.size == n * (n - 1) // 2
+    np.testing.assert_allclose(from_pairs(pairs, n), full, rtol=1e-15)
+    np.testing.assert_array_equal(to_pairs(np.triu(from_pairs(pairs, n))), pairs)

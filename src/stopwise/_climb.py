@@ -121,9 +121,9 @@ class _Searches:
 
     def advance(self, evaluate: Objective, free: Mask, metric: Array) -> Array:
         """Try one point each; what was gained: -inf ends a search, inf says that it tries on."""
-        X = np.clip(self.X + self.lengths[:, None] * self.moves, 0.0, 1.0)
+        X = np.minimum(np.maximum(self.X + self.lengths[:, None] * self.moves, 0.0), 1.0)
         values, gradients = evaluate(X)
-        expected = np.einsum("ri,ri->r", self.uphill, X - self.X)
+        expected = np.vecdot(self.uphill, X - self.X)
         gained = values - self.values
         good = gained >= _SUFFICIENT * np.abs(expected)  # cut off by a wall, it may be negative
         if not good.all():
@@ -143,23 +143,23 @@ class _Searches:
         resting = ((X <= 0.0) & (gradients < 0.0)) | ((X >= 1.0) & (gradients > 0.0)) | ~free
         uphill = np.where(resting, 0.0, gradients)
         moves = np.where(resting, 0.0, _times(self.inverse_hessians[rows], uphill))
-        sizes = np.maximum(np.sqrt(np.einsum("ri,ri->r", moves, moves)), 1e-300)
+        sizes = np.maximum(np.sqrt(np.vecdot(moves, moves)), 1e-300)
         moves *= np.where(fresh, np.minimum(1.0, _FIRST_MOVE / sizes), 1.0)[:, None]
         self.uphill[rows], self.moves[rows], self.lengths[rows] = uphill, moves, lengths
-        self.promises[rows] = np.einsum("ri,ri->r", uphill, moves)
+        self.promises[rows] = np.vecdot(uphill, moves)
 
     def _learn(self, rows: Rows, s: Array, gradients: Array, metric: Array) -> Mask:
         """Update inverse Hessians (BFGS) after the steps s; tells which steps met a curvature."""
         y = np.where(self.uphill[rows] != 0.0, self.gradients[rows] - gradients, 0.0)
-        sy = np.einsum("ri,ri->r", s, y)
-        sizes = np.einsum("ri,ri->r", s, s) * np.einsum("ri,ri->r", y, y)
+        sy = np.vecdot(s, y)
+        sizes = np.vecdot(s, s) * np.vecdot(y, y)
         curved: Mask = sy > _CURVED * np.sqrt(sizes)
         rows, s, y, sy = rows[curved], s[curved], y[curved], sy[curved]
         first = self.fresh[rows]
-        unit = np.where(first, sy / np.einsum("ri,i,ri->r", y, metric, y), 1.0)
+        unit = np.where(first, sy / np.vecdot(y, metric * y), 1.0)
         H = self.inverse_hessians[rows] * unit[:, None, None]
         Hy = _times(H, y)
-        weight = 0.5 * (1.0 + np.einsum("ri,ri->r", y, Hy) / sy)
+        weight = 0.5 * (1.0 + np.vecdot(y, Hy) / sy)
         half = (Hy - weight[:, None] * s)[:, :, None] * (s / sy[:, None])[:, None, :]
         self.inverse_hessians[rows] = H - half - half.transpose(0, 2, 1)
         self.fresh[rows] = False
@@ -201,7 +201,8 @@ def _best_nearby(X: Array, values: Array) -> Rows:
     """For each search the highest one close to it, which may be itself."""
     order = np.argsort(-values, kind="stable")
     sorted_X = X[order]
-    squares = np.sum((sorted_X[:, None, :] - sorted_X[None, :, :]) ** 2, axis=2)
+    sizes = np.vecdot(sorted_X, sorted_X)
+    squares = sizes[:, None] + sizes - 2.0 * (sorted_X @ sorted_X.T)
     nearby = np.empty_like(order)
     nearby[order] = order[np.argmax(squares < _SAME**2, axis=1)]
     return nearby

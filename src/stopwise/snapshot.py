@@ -217,9 +217,7 @@ class Snapshot:
 
     def taken(self, X: Array) -> Mask:
         """Which rows are evaluated (unless they may be again), failed or pending."""
-        evaluated = self.X[:0] if self.replicates else self.X
-        failed = self.X[:0] if self.failed is None else self.failed
-        known = np.vstack([evaluated, failed, self.pending])
+        known = self.once("known", self._known)
         if not len(known):
             return np.zeros(len(X), dtype=bool)
         if isinstance(self.domain, Finite):
@@ -227,6 +225,11 @@ class Snapshot:
             mask[self._indices(known)] = True
             return mask if X is self.domain.points else mask[self._indices(X)]
         return np.asarray(np.any(chebyshev_distances(X, known) <= SAME, axis=1))
+
+    def _known(self) -> Array:
+        evaluated = self.X[:0] if self.replicates else self.X
+        failed = self.X[:0] if self.failed is None else self.failed
+        return np.vstack([evaluated, failed, self.pending])
 
     def prefix(self, k: int) -> Snapshot:
         """This snapshot after its first k observations, at the same hyper-parameters."""

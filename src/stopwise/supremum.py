@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stopwise._climb import climb
-from stopwise.models.kernel import scaled_square_distances
 from stopwise.space import Domain, Finite, Mixed
 
 Array = NDArray[np.float64]
@@ -31,6 +30,7 @@ Array = NDArray[np.float64]
 _NEIGHBOURHOODS = (0.2, 0.05, 0.01, 0.002)  # deviations about good points, in the unit cube
 _PER_NEIGHBOURHOOD = 8
 _ENTRANTS = 6  # searches that begin, for each that may go to the end
+_EQUAL = 1e-13  # squared distance in the cube below which points are one
 _GAIN = 1e-9  # a discrete move must gain more than this
 _ROUNDS = 50  # of discrete moves; they end by themselves long before
 _TRIED_DEEPLY = 50  # neighbours of the best point that climb before they are judged
@@ -174,15 +174,16 @@ def _spread_out(X: Array, values: Array, count: int) -> NDArray[np.intp]:
     """
     order = np.argsort(-values, kind="stable")
     X = X[order]
+    squares = np.einsum("ij,ij->i", X, X)
     nearest = np.full(len(X), np.inf)  # squared distance to what is chosen
     radius = 0.25**2 * X.shape[1]
     chosen: list[int] = []
-    while len(chosen) < min(count, len(X)) and radius > 1e-18:
+    while len(chosen) < min(count, len(X)) and radius > _EQUAL:
         far = nearest > radius
         i = int(np.argmax(far))
         if far[i]:
             chosen.append(i)
-            nearest = np.minimum(nearest, scaled_square_distances(X, X[i : i + 1])[:, 0])
+            nearest = np.minimum(nearest, squares + squares[i] - 2.0 * (X @ X[i]))
         else:
             radius *= 0.25
     return np.asarray(order[chosen], dtype=np.intp)

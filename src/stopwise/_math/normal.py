@@ -79,8 +79,10 @@ def _log_h_and_ratios(z: Array) -> tuple[Array, Array, Array]:
     x = np.abs(z)
     mills, q, mills_over_q = _tail(x)
     half_square = 0.5 * x * x
-    density = _PHI_0 * np.exp(-half_square)
     negative = z < 0
+    if negative.all():  # as it is where little can be gained
+        return np.log(q) - half_square - _LOG_SQRT_2PI, mills_over_q, 1.0 / q
+    density = _PHI_0 * np.exp(-half_square)
     # z < 0: h = phi q, so phi is taken out of every ratio. z >= 0: h(z) = z + h(-z).
     h_above = x + density * q
     log_h = np.where(negative, np.log(q) - half_square - _LOG_SQRT_2PI, np.log(h_above))
@@ -93,8 +95,13 @@ def _as_arrays(*values: ArrayLike) -> tuple[list[Array], tuple[int, ...]]:
     arrays = [np.asarray(v, dtype=np.float64) for v in values]
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
     # np.broadcast_arrays would do, at ten times the overhead: this is called on small batches.
-    same = [a if a.shape == shape else np.broadcast_to(a, shape) for a in arrays]
-    return [a.reshape(-1) for a in same], shape
+    return [(a if a.shape == shape else _stretched(a, shape)).reshape(-1) for a in arrays], shape
+
+
+def _stretched(array: Array, shape: tuple[int, ...]) -> Array:
+    stretched = np.empty(shape)
+    stretched[...] = array
+    return stretched
 
 
 def log_h(z: ArrayLike) -> Numbers:
@@ -187,6 +194,8 @@ def _log_improvement(gap: Array, s: Array) -> tuple[Array, Array, Array]:
     z = gap / s
     log_h_z, cdf_ratio, pdf_ratio = _log_h_and_ratios(z)
     certain = (z > _CERTAIN) | (s == 0)
+    if not certain.any():
+        return np.log(s) + log_h_z, cdf_ratio / s, pdf_ratio / s
     value = np.where(certain, np.log(np.maximum(gap, 0.0)), np.log(s) + log_h_z)
     d_gap = np.where(certain, np.where(gap > 0, 1.0 / gap, 0.0), cdf_ratio / s)
     d_std = np.where(certain, 0.0, pdf_ratio / s)

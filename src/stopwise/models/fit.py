@@ -1,24 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Hyper-parameters by maximum likelihood, or maximum a posteriori under a prior.
 
-The log marginal likelihood :math:`-\tfrac12 v^T v - \log|L| - \tfrac n2\log 2\pi` and its
-gradient :math:`\tfrac12\,\mathrm{tr}\,(\alpha\alpha^T - K^{-1})\,\partial K` cost one
-factorisation and one inverse. The constant mean is not searched for: at every step it is the
-one that maximises the likelihood, :math:`1^T K^{-1} y / 1^T K^{-1} 1`, and by the envelope theorem
-the other gradients do not change. Parameters are searched in logs, within bounds, by L-BFGS-B.
+The constant mean is not searched for: at every step it is the one that maximises the likelihood,
+:math:`1^T K^{-1} y / 1^T K^{-1} 1`, and by the envelope theorem the other gradients do not change.
+Parameters are searched in logs, within bounds (``stopwise.models.descent``).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
-from stopwise._math import chol
+from stopwise.models.descent import descend
 from stopwise.models.gp import (
     Groups,
     Hyperparameters,
@@ -27,7 +24,7 @@ from stopwise.models.gp import (
     as_data,
     condition,
 )
-from stopwise.models.kernel import matern52_and_slope, scaled_square_distances
+from stopwise.models.likelihood import Likelihood, log_likelihood
 from stopwise.models.priors import Fixed, Flat, Prior, Priors, priors
 
 Array = NDArray[np.float64]
@@ -40,63 +37,7 @@ _NOISE_BOUNDS = (math.log(1e-6), math.log(10.0))
 _EDGE = 0.05  # a parameter this close (in logs) to a bound makes a fit doubtful
 
 
-class Likelihood(NamedTuple):
-    """Log marginal likelihood, the mean that was used, and gradients (logs, except the mean)."""
-
-    value: float
-    mean: float
-    d_log_lengthscales: Array
-    d_log_outputscale: float
-    d_log_noise: float
-    d_mean: float
-
-
-def log_likelihood(
-    X: Array, y: Array, hyper: Hyperparameters, groups: Groups, *, profile_mean: bool = False
-) -> Likelihood:
-    """Log marginal likelihood of standardised y with all gradients.
-
-    Where K needs jitter to be factorised, it is part of the noise, as it is of a posterior's.
-
-    Args:
-        X: Encoded inputs.
-        y: Standardised observations.
-        hyper: Where to evaluate; its mean is ignored with ``profile_mean``.
-        groups: Column -> parameter.
-        profile_mean: Use the mean that maximises the likelihood.
-    """
-    n = y.size
-    Xs = X / hyper.lengthscales[groups]
-    k, slope = matern52_and_slope(scaled_square_distances(Xs, Xs))
-    k *= hyper.outputscale
-    k.flat[:: n + 1] += hyper.noise
-    lower, _ = chol.factorise(k)
-    whitened = chol.solve_lower(lower, np.stack([y, np.ones(n)], axis=1))
-    ones = whitened[:, 1]
-    mean = float(ones @ whitened[:, 0] / (ones @ ones)) if profile_mean else hyper.mean
-    v = whitened[:, 0] - mean * ones
-    quadratic = float(v @ v)
-    value = -0.5 * (quadratic + chol.log_determinant(lower) + n * math.log(2.0 * math.pi))
-
-    alpha = chol.solve_upper(lower, v[:, None])[:, 0]
-    inverse, _ = lapack.dpotri(lower, lower=1)  # lower triangle; zeros above
-    trace = float(alpha @ alpha) - float(inverse.trace())
-    # tr((aa' - K^-1) dK) over pairs, once each; (x - x')^2 is expanded so that BLAS does the sums.
-    pairs = np.triu(np.multiply.outer(alpha, alpha))
-    pairs -= inverse.T  # in rows, as everything else here
-    pairs *= slope
-    sums = pairs.sum(axis=0) + pairs.sum(axis=1)
-    per_column = sums @ (Xs * Xs) - 2.0 * np.einsum("ij,ij->j", Xs, pairs @ Xs)
-    d_lengthscales = np.zeros(hyper.lengthscales.size)
-    np.add.at(d_lengthscales, groups, hyper.outputscale * per_column)
-    # tr((aa' - K^-1)(K - noise I)) needs no product of matrices; jitter, if any, grows with K.
-    d_outputscale = 0.5 * (quadratic - n - hyper.noise * trace)
-    return Likelihood(
-        value, mean, d_lengthscales, d_outputscale, 0.5 * hyper.noise * trace, float(v @ ones)
-    )
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)  # no slots: what derives from the fields is cached
 class _Problem:
     """One fit: data, what is free, and the map between log parameters and hyper-parameters."""
 
@@ -106,7 +47,7 @@ class _Problem:
     priors: Priors
     noise: float | None  # None: learned
 
-    @property
+    @cached_property
     def d(self) -> int:
         return int(self.groups.max()) + 1
 
@@ -128,21 +69,20 @@ class _Problem:
         learned = [_range(self.priors.noise, _NOISE_BOUNDS)] if self.noise is None else []
         return np.array([lengthscale] * self.d + [outputscale, *learned])
 
-    def loss(self, theta: Array) -> tuple[float, Array]:
-        """Minus the log posterior density, and its gradient."""
-        likelihood = log_likelihood(
-            self.X, self.y, self.unpack(theta), self.groups, profile_mean=True
-        )
-        slopes = [likelihood.d_log_outputscale, likelihood.d_log_noise]
-        gradient = np.append(likelihood.d_log_lengthscales, slopes)[: theta.size]
-        lengthscales, outputscale, noise = np.split(theta, [self.d, self.d + 1])
-        opinions = [
-            self.priors.lengthscale.log_density(lengthscales),
-            self.priors.outputscale.log_density(outputscale),
-            self.priors.noise.log_density(noise),  # of nothing, where the noise is given
+    def at(self, theta: Array) -> _Place:
+        """Minus the log posterior density at log parameters, and what else is asked for there."""
+        hyper = self.unpack(theta)
+        likelihood = log_likelihood(self.X, self.y, hyper, self.groups, profile_mean=True)
+        return _Place(self, theta, likelihood)
+
+    def opinions(self, theta: Array) -> list[tuple[Prior, Array]]:
+        """Each prior, and what it is about."""
+        d = self.d
+        return [
+            (self.priors.lengthscale, theta[:d]),
+            (self.priors.outputscale, theta[d : d + 1]),
+            (self.priors.noise, theta[d + 1 :]),  # nothing, where the noise is given
         ]
-        value = likelihood.value + sum(float(density.sum()) for density, _ in opinions)
-        return -value, -gradient - np.concatenate([slope for _, slope in opinions])
 
     def start(self, stretch: float = 1.0) -> Array:
         """Where a search begins: the modes of the priors, and the variance of the data, 1."""
@@ -158,29 +98,52 @@ def _range(prior: Prior, bounds: tuple[float, float]) -> tuple[float, float]:
     return (prior.log_mode, prior.log_mode) if isinstance(prior, Fixed) else bounds
 
 
-class _Search(NamedTuple):
-    loss: float
-    theta: Array
-    doubtful: bool
+@dataclass(frozen=True, eq=False)  # no slots: derivatives are cached
+class _Place:
+    """Minus the log posterior density at one theta, x, and its derivatives when asked for."""
+
+    problem: _Problem
+    x: Array
+    likelihood: Likelihood
+
+    @cached_property
+    def value(self) -> float:
+        return -self.likelihood.value - sum(float(density.sum()) for density, _ in self._priors)
+
+    @cached_property
+    def gradient(self) -> Array:
+        found = self.likelihood
+        gradient = [*found.d_log_lengthscales, found.d_log_outputscale, found.d_log_noise]
+        slopes = np.concatenate([slope for _, slope in self._priors])
+        return np.asarray(-np.array(gradient[: self.x.size]) - slopes)
+
+    @cached_property
+    def _priors(self) -> list[tuple[Array, Array]]:
+        """Log densities and slopes."""
+        return [prior.log_density(part) for prior, part in self.problem.opinions(self.x)]
+
+    def curvature(self) -> Array:
+        """About the Hessian."""
+        known = [prior.curvature(part) for prior, part in self.problem.opinions(self.x)]
+        size = self.x.size
+        return self.likelihood.information()[:size, :size] + np.diag(np.concatenate(known))
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a parameter is at an edge.
+
+        A long length scale is an irrelevant parameter, an everyday result; other edges are not.
+        """
+        low, high = self.problem.bounds().T
+        d = self.problem.d
+        at_edge = self.x < low + _EDGE
+        at_edge[d:] |= self.x[d:] > high[d:] - _EDGE
+        return bool(at_edge[low < high].any())
 
 
-def _search(problem: _Problem, start: Array) -> _Search:
-    from scipy.optimize import minimize  # heavy; at first use
-
-    bounds = problem.bounds()
-    found = minimize(
-        problem.loss,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"maxiter": 200, "ftol": 1e-8, "gtol": 1e-4, "maxcor": 20},
-    )
-    low, high = bounds.T
-    # A long length scale is an irrelevant parameter, an everyday result; every other edge is not.
-    at_edge = found.x < low + _EDGE
-    at_edge[problem.d :] |= found.x[problem.d :] > high[problem.d :] - _EDGE
-    return _Search(float(found.fun), found.x, bool(at_edge[low < high].any()))
+def _search(begin: _Place) -> _Place:
+    problem = begin.problem
+    return descend(problem.at, begin, begin.curvature(), problem.bounds())
 
 
 def fit(
@@ -211,19 +174,18 @@ def fit(
     groups = np.arange(X.shape[1]) if groups is None else groups
     known = prior if isinstance(prior, Priors) else priors(prior, int(groups.max()) + 1)
     problem = _Problem(X, y, groups, known, noise)
-    cold = problem.start()
     if not y.size:
-        return problem.unpack(cold)
+        return problem.unpack(problem.start())
+    cold = problem.at(problem.start())
     first = cold
     if start is not None:
-        first = min(problem.pack(start), cold, key=lambda theta: problem.loss(theta)[0])
-    searches = [_search(problem, first)]
-    if searches[0].doubtful or isinstance(known.lengthscale, Flat):
-        others = [problem.start(0.3), problem.start(4.0)] + ([] if first is cold else [cold])
-        searches += [_search(problem, other) for other in others]
-    best = min(searches, key=lambda search: search.loss)
-    hyper = problem.unpack(best.theta)
-    return replace(hyper, mean=log_likelihood(X, y, hyper, groups, profile_mean=True).mean)
+        first = min(problem.at(problem.pack(start)), cold, key=lambda place: place.value)
+    found = [_search(first)]
+    if found[0].doubtful or isinstance(known.lengthscale, Flat):
+        others = [problem.at(problem.start(stretch)) for stretch in (0.3, 4.0)]
+        found += [_search(other) for other in others + ([] if first is cold else [cold])]
+    best = min(found, key=lambda place: place.value)
+    return replace(problem.unpack(best.x), mean=best.likelihood.mean)
 
 
 def fit_posterior(

@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 Groups = NDArray[np.intp]
 AnyArray = TypeVar("AnyArray", Array, Groups)
 
-_BLOCK = 2048  # rows per pass over many candidates: bounds memory, keeps temporaries in cache
+_BLOCK = 512  # rows per pass over many candidates: bounds memory, keeps temporaries in cache
 _ROUNDING = 1e-13  # spread of y below this fraction of |y| is rounding, not signal
 _NO_SPREAD = 1e-10  # of |y|: what counts as a deviation of values that have none
 
@@ -119,6 +119,7 @@ class Posterior:
     groups: Groups
     interpolate: bool
     lower: Array
+    whitener: Array  # L^-1: products with it are faster than solves, and as accurate
     residual: Array
     jitter: float
 
@@ -134,7 +135,7 @@ class Posterior:
         for start in range(0, len(X), _BLOCK):
             rows = slice(start, start + _BLOCK)
             cross = self.cross_covariance(X[rows])
-            u = chol.solve_lower(self.lower, cross)
+            u = chol.times_lower(self.whitener, cross)
             mean[rows] = self.residual @ u
             variance[rows] = self._variance(u)
         return self._user_units(mean, variance)
@@ -142,17 +143,18 @@ class Posterior:
     def with_gradient(self, X: Array) -> tuple[Normal, Array, Array]:
         """``(Normal, d mean/dx, d std/dx)`` at the rows of X; meant for a few rows at a time."""
         scaled = X * self._inverse_scales
-        k, slope = matern52_and_slope(scaled_square_distances(self._scaled, scaled))
+        squares = scaled_square_distances(scaled, self._scaled).T  # Fortran-ordered for BLAS
+        k, slope = matern52_and_slope(squares)
         k *= self.hyper.outputscale
         slope *= self.hyper.outputscale
-        u = chol.solve_lower(self.lower, k)
-        w = chol.solve_upper(self.lower, u)
+        u = chol.times_lower(self.whitener, k)
+        w = self._unwhitened(u)
         variance = self.hyper.outputscale - np.einsum("ij,ij->j", u, u)
         pull = w  # d variance = -2 pull^T dk
         if self.interpolate:
             noise = self.nugget
             variance -= noise * np.einsum("ij,ij->j", w, w)
-            pull = w + noise * chol.solve_upper(self.lower, chol.solve_lower(self.lower, w))
+            pull = w + noise * self._unwhitened(chol.times_lower(self.whitener, w))
         d_mean = self._through_kernel(self._weights * slope, scaled)
         d_half_variance = -self._through_kernel(pull * slope, scaled)
         std = np.sqrt(np.maximum(variance, 0.0))[:, None]
@@ -164,12 +166,11 @@ class Posterior:
         """Posterior covariances of f between the rows of A and of B, in squared user's units."""
         scales = self._inverse_scales
         prior = matern52(scaled_square_distances(A * scales, B * scales))
-        u_a = chol.solve_lower(self.lower, self.cross_covariance(A))
-        u_b = chol.solve_lower(self.lower, self.cross_covariance(B))
+        u_a = chol.times_lower(self.whitener, self.cross_covariance(A))
+        u_b = chol.times_lower(self.whitener, self.cross_covariance(B))
         value = self.hyper.outputscale * prior - u_a.T @ u_b
         if self.interpolate:
-            w_a = chol.solve_upper(self.lower, u_a)
-            value -= self.nugget * (w_a.T @ chol.solve_upper(self.lower, u_b))
+            value -= self.nugget * (self._unwhitened(u_a).T @ self._unwhitened(u_b))
         return np.asarray(value * self.standardiser.scale**2)
 
     # ------------------------------------------------------------- conditioning
@@ -178,7 +179,7 @@ class Posterior:
         """The posterior with one more observation, at unchanged hyper-parameters: O(n^2)."""
         x = np.asarray(x, dtype=np.float64)
         cross = self.cross_covariance(x[None, :])
-        row = chol.solve_lower(self.lower, cross)[:, 0]
+        row = chol.times_lower(self.whitener, cross)[:, 0]
         square = self.hyper.outputscale + self.nugget - float(row @ row)
         target = float(self.standardiser.forward(np.array(y, dtype=np.float64))) - self.hyper.mean
         X = _frozen(np.vstack([self.X, x]))
@@ -186,11 +187,13 @@ class Posterior:
             seen = self.lower @ self.residual  # y - m of what is already there
             return _factorised(replace(self, X=X), np.append(seen, target))
         pivot = math.sqrt(square)
+        whitener_row = -self._unwhitened(row[:, None])[:, 0] / pivot
         innovation = (target - float(row @ self.residual)) / pivot
         return replace(
             self,
             X=X,
             lower=_frozen(chol.append_row(self.lower, row, pivot)),
+            whitener=_frozen(chol.append_row(self.whitener, whitener_row, 1.0 / pivot)),
             residual=_frozen(np.append(self.residual, innovation)),
         )
 
@@ -203,6 +206,7 @@ class Posterior:
             self,
             X=self.X[:k],
             lower=_frozen(np.asfortranarray(self.lower[:k, :k])),
+            whitener=_frozen(np.asfortranarray(self.whitener[:k, :k])),
             residual=self.residual[:k],
         )
 
@@ -233,7 +237,7 @@ class Posterior:
     @cached_property
     def _weights(self) -> Array:
         """K^-1 (y - m), as a column."""
-        return chol.solve_upper(self.lower, self.residual[:, None])
+        return self._unwhitened(self.residual[:, None])
 
     def cross_covariance(self, X: Array) -> Array:
         """Prior covariance of data and X, (n, rows), standardised; Fortran-ordered for solves."""
@@ -241,10 +245,14 @@ class Posterior:
         cross *= self.hyper.outputscale
         return cross
 
+    def _unwhitened(self, u: Array) -> Array:
+        """L^-T u; of a whitened k, the weights w."""
+        return chol.times_upper(self.whitener, u)
+
     def _variance(self, u: Array) -> Array:
         variance: Array = self.hyper.outputscale - np.einsum("ij,ij->j", u, u)
         if self.interpolate:
-            w = chol.solve_upper(self.lower, u)
+            w = self._unwhitened(u)
             variance -= self.nugget * np.einsum("ij,ij->j", w, w)
         return variance
 
@@ -287,7 +295,7 @@ def condition(
     groups = _frozen(np.arange(X.shape[1]) if groups is None else np.array(groups))
     empty = np.empty((0, 0), order="F")
     own = _frozen(X.copy())
-    blank = Posterior(own, hyper, standardiser, groups, interpolate, empty, y, 0.0)
+    blank = Posterior(own, hyper, standardiser, groups, interpolate, empty, empty, y, 0.0)
     return _factorised(blank, standardiser.forward(y) - hyper.mean)
 
 
@@ -311,7 +319,13 @@ def _factorised(posterior: Posterior, centred: Array) -> Posterior:
     covariance[np.diag_indices_from(covariance)] += posterior.hyper.noise
     lower, jitter = chol.factorise(covariance)
     residual = chol.solve_lower(lower, centred[:, None])[:, 0]
-    return replace(posterior, lower=_frozen(lower), residual=_frozen(residual), jitter=jitter)
+    return replace(
+        posterior,
+        lower=_frozen(lower),
+        whitener=_frozen(chol.inverse_factor(lower)),
+        residual=_frozen(residual),
+        jitter=jitter,
+    )
 
 
 def _reject_non_finite(y: Array) -> None:

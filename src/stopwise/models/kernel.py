@@ -30,6 +30,27 @@ def scaled_square_distances(A: Array, B: Array) -> Array:
     return np.asarray(cdist(A, B, "sqeuclidean"))
 
 
+def pair_square_distances(A: Array) -> Array:
+    """Squared distances of rows, every pair once: (1, 2), (1, 3), ..., (2, 3), ..."""
+    from scipy.spatial.distance import pdist  # heavy; at first use
+
+    return np.asarray(pdist(A, "sqeuclidean"))
+
+
+def from_pairs(values: Array, n: int) -> Array:
+    """The symmetric matrix of what every pair of n has; its diagonal is zero."""
+    from scipy.spatial.distance import squareform  # heavy; at first use
+
+    return np.asarray(squareform(values, checks=False)) if n > 1 else np.zeros((n, n))
+
+
+def to_pairs(matrix: Array) -> Array:
+    """What is above the diagonal, in the order of ``pair_square_distances``."""
+    from scipy.spatial.distance import squareform  # heavy; at first use
+
+    return np.asarray(squareform(matrix, checks=False)) if len(matrix) > 1 else np.empty(0)
+
+
 def matern52(square_distances: Array) -> Array:
     """Kernel values of unit variance at squared scaled distances."""
     root = np.sqrt(square_distances)

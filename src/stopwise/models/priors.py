@@ -35,6 +35,10 @@ class LogNormalPrior:
         constant = math.log(self.std) + 0.5 * math.log(2.0 * math.pi)
         return -0.5 * deviation**2 - log_value - constant, -deviation / self.std - 1.0
 
+    def curvature(self, log_value: Array) -> Array:
+        """Minus the second derivative of the log density in log_value."""
+        return np.full_like(log_value, self.std**-2)
+
     @property
     def log_mode(self) -> float:
         """Log of the most probable value."""
@@ -55,6 +59,10 @@ class GammaPrior:
         log_density = constant + (self.shape - 1.0) * log_value - scaled
         return log_density, self.shape - 1.0 - scaled
 
+    def curvature(self, log_value: Array) -> Array:
+        """Minus the second derivative of the log density in log_value."""
+        return np.asarray(self.rate * np.exp(log_value))
+
     @property
     def log_mode(self) -> float:
         """Log of the most probable value."""
@@ -71,6 +79,10 @@ class Flat:
         """Zero, and zero."""
         return np.zeros_like(log_value), np.zeros_like(log_value)
 
+    def curvature(self, log_value: Array) -> Array:
+        """Zero."""
+        return np.zeros_like(log_value)
+
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
@@ -81,6 +93,10 @@ class Fixed:
     def log_density(self, log_value: Array) -> tuple[Array, Array]:
         """Zero, and zero."""
         return np.zeros_like(log_value), np.zeros_like(log_value)
+
+    def curvature(self, log_value: Array) -> Array:
+        """Zero."""
+        return np.zeros_like(log_value)
 
 
 Prior = LogNormalPrior | GammaPrior | Flat | Fixed
