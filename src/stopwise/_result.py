@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from stopwise.history import History
 from stopwise.trace import Trace, Verdict
+
+if TYPE_CHECKING:
+    from stopwise.report import Plot
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +51,41 @@ class Result:
     spent: float
     history: History = field(repr=False)
     traces: Mapping[str, Trace] = field(repr=False)
+    _study: Any = field(default=None, repr=False, compare=False)  # what a report is made from
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write a report: one HTML page that needs nothing else. Returns where it is.
+
+        Args:
+            path: Of the file; one that exists is replaced.
+        """
+        written: Path = _report().write(self._study, path)
+        return written
+
+    def plot_best(self) -> Plot:
+        """Best value against what was spent, for a notebook or ``.save(path)``."""
+        return self._plot("best")
+
+    def plot_signal(self) -> Plot:
+        """The stopping signal against its threshold."""
+        return self._plot("signal")
+
+    def plot_value(self) -> Plot:
+        """Cost-adjusted value over time."""
+        return self._plot("value")
+
+    def plot_costs(self) -> Plot:
+        """Expected and actual cost of every trial."""
+        return self._plot("costs")
+
+    def plot_slices(self) -> Plot:
+        """What the model believes along each parameter, through the best configuration."""
+        return self._plot("slices")
+
+    def _plot(self, name: str) -> Plot:
+        plot: Plot = getattr(_report(), f"plot_{name}")(self._study)
+        return plot
+
+
+def _report() -> Any:  # noqa: ANN401  a module of a layer above, loaded when it is asked for
+    return importlib.import_module("stopwise.report")

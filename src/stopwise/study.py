@@ -311,7 +311,7 @@ class Study:
     def result(self) -> Result:
         """Where the study stands."""
         verdict = self.should_stop() if self._state.verdict is None else self._state.verdict
-        return Result(self.best, verdict, self.spent, self._state.history, self.traces)
+        return Result(self.best, verdict, self.spent, self._state.history, self.traces, self)
 
     @single_threaded
     def snapshot(self) -> Snapshot:

@@ -3,7 +3,7 @@
 
 A search that knows nothing needs a gradient for each parameter to learn how they scale and mix.
 One that is told begins with a step of about the right length, and where it starts near its end, as
-fits to one more observation do, it ends after a few (docs/adr/0015-fits.md).
+fits to one more observation do, it ends after a few (docs/adr/0016-fits.md).
 """
 
 from __future__ import annotations
