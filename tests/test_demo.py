@@ -190,6 +190,8 @@ def test_the_demo_stops_compares_and_says_what_is_next(monkeypatch, tmp_path):
     assert float(own[2]) >= 2.0
     assert "an estimate" not in text
     assert "Your own model next:" in text
+    assert "The report:" in text
+    assert "Why it stopped" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_slow_machine_gets_an_estimate_that_is_called_one(monkeypatch, tmp_path):

@@ -53,7 +53,8 @@ def train(console: Console, *, seed: int = SEED, report: str = REPORT) -> None:
     )
     fixed = random_trials(objective, seed, console)
     _conclude(console, result, fixed, lam)
-    _write_report(console, result, report)
+    result.report(report)
+    console.print(f"\n[bold]The report:[/] {report}")
     console.print(
         "\n[bold]Your own model next:[/] sw.minimize(train, space, cost="
         '"seconds", lam=..., progress=True)\n'
@@ -117,10 +118,3 @@ def _conclude(console: Console, result: Result, fixed: Search, lam: float) -> No
             f"This machine is busy or slow, so only {fixed.trials} of the {FIXED} were run; at"
             f" their mean cost {FIXED} would have taken about {whole} (an estimate)."
         )
-
-
-def _write_report(console: Console, result: Result, path: str) -> None:
-    write: Callable[[str], object] | None = getattr(result, "report", None)
-    if write is not None:
-        write(path)
-        console.print(f"\n[bold]The report:[/] {path}")
