@@ -4,6 +4,8 @@
 #   make lint     formatting, rules, types and the import direction
 #   make slow     the slow tests
 #   make bench    timings
+#   make paper    the paper's experiments at laptop scale, into results/: some 9 core-hours, to
+#                 be stopped and gone on with at any time
 #   make clean    remove .venv and all caches
 
 PYTHON ?= python3
@@ -18,7 +20,7 @@ DEV := $(VENV)/dev.stamp
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 GATED := src/stopwise/_math/*,src/stopwise/models/*
 
-.PHONY: demo test lint slow bench clean
+.PHONY: demo test lint slow bench paper clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -47,6 +49,9 @@ slow: $(DEV)
 
 bench: $(DEV)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
+
+paper: $(DEV)
+	$(ONE_THREAD) $(BIN)/python -m stopwise.experiments --scale laptop --out results
 
 lint: $(DEV)
 	$(BIN)/ruff check .

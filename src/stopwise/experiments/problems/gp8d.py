@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions drawn from a Gaussian process on a box, by random features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import qmc
+
+from stopwise._seeds import stream
+from stopwise.experiments.problems.costs import KINDS, Kind, SyntheticCost
+from stopwise.experiments.problems.gp1d import EPSILON, LENGTHSCALE
+from stopwise.experiments.problems.problem import Outcome
+from stopwise.models.gp import Hyperparameters, Standardiser, condition
+from stopwise.models.paths import Paths, sample_paths
+from stopwise.space import Domain, Real
+from stopwise.space.domain import Mixed
+from stopwise.supremum import Search, supremum
+
+Array = NDArray[np.float64]
+
+FREQUENCIES = 2048  # four times as many as the published runs drew
+RAW, RESTARTS = 1024, 4  # times d^2: the search for the optimum of a draw
+
+
+@dataclass(frozen=True, eq=False)
+class GPBox:
+    """One draw on the unit cube, and its optimum, found by a long search."""
+
+    domain: Domain
+    path: Paths
+    minimiser: Array
+    optimum: float
+    epsilon: float = EPSILON
+    kernel: Literal["known", "fitted"] = "known"
+    lengthscale: float = LENGTHSCALE
+    facts: Mapping[str, str | float] = field(default_factory=dict)
+
+    def initial(self, seed: int) -> Array:
+        """2(d + 1) points of a Sobol sequence."""
+        d = self.domain.d
+        block = qmc.Sobol(d, rng=stream(seed, "experiment design"))
+        points = block.random_base2(int(np.ceil(np.log2(2 * (d + 1)))))
+        return np.asarray(points[: 2 * (d + 1)])
+
+    def evaluate(self, x: Array) -> Outcome:
+        """The value of the path, and all three costs."""
+        value = float(self.path(x[None, :])[0, 0])
+        costs: dict[str, float] = {
+            kind: float(self.cost_model(kind)(x[None, :])[0]) for kind in KINDS
+        }
+        return Outcome(x, value, value, costs, costs)
+
+    def cost_model(self, cost: str) -> SyntheticCost:
+        """One of the three costs, as a price with gradients."""
+        return SyntheticCost(cast("Kind", cost), self.minimiser)
+
+
+@lru_cache(maxsize=2)  # the cells of one seed come one after the other
+def gp_box(seed: int, d: int = 8) -> GPBox:
+    """The problem of one seed."""
+    domain = Mixed.of({f"x{i}": Real(0.0, 1.0) for i in range(d)})
+    prior = condition(
+        np.empty((0, d)),
+        np.empty(0),
+        Hyperparameters(np.full(d, LENGTHSCALE)),
+        standardiser=Standardiser(),
+        interpolate=True,
+    )
+    path = sample_paths(prior, stream(seed, "objective"), 1, FREQUENCIES)
+    found = supremum(
+        _Minus(path), domain, stream(seed, "optimum"), search=Search(RAW * d * d, RESTARTS * d * d)
+    )
+    minimiser = np.asarray(found.x)
+    facts = {"optimum_spread": found.spread, "frequencies": FREQUENCIES}
+    return GPBox(domain, path, minimiser, -found.value, facts=facts)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Minus:
+    """Minus a path, as a score."""
+
+    path: Paths
+    unit: float = 1.0
+
+    @property
+    def scales(self) -> Array:
+        return np.asarray(self.path.posterior.hyper.lengthscales[self.path.posterior.groups])
+
+    def __call__(self, X: Array) -> Array:
+        return np.asarray(-self.path(X)[0])
+
+    def with_gradient(self, X: Array) -> tuple[Array, Array]:
+        value, gradient = self.path.with_gradient(X, np.zeros(len(X), dtype=np.intp))
+        return -value, -gradient
