@@ -37,7 +37,7 @@ $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@ $(CORE)
 
 demo: $(CORE)
-	$(BIN)/python -m stopwise.cli._demo
+	$(BIN)/stopwise demo
 
 test: $(DEV)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" \

@@ -3,7 +3,6 @@
 
 import io
 import re
-import runpy
 import sys
 import time
 
@@ -13,7 +12,7 @@ from rich.console import Console
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from stopwise.cli import _demo
+from stopwise.cli import _demo, main
 from stopwise.cli._demo import train as training
 from stopwise.cli._demo.boxes import (
     Boxes,
@@ -218,6 +217,7 @@ def test_an_unknown_problem_is_refused():
 
 
 def test_it_can_be_called_from_the_command_line(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["demo", "--problem", "pandora"])
-    runpy.run_module("stopwise.cli._demo", run_name="__main__")
+    monkeypatch.setattr(sys, "argv", ["stopwise", "demo", "--problem", "pandora"])
+    with pytest.raises(SystemExit, match="0"):
+        main()
     assert "Pandora's boxes" in capsys.readouterr().out

@@ -58,7 +58,7 @@ def train(console: Console, *, seed: int = SEED, report: str = REPORT) -> None:
     console.print(
         "\n[bold]Your own model next:[/] sw.minimize(train, space, cost="
         '"seconds", lam=..., progress=True)\n'
-        "Why fair values: python -m stopwise.cli._demo --problem pandora"
+        "Why fair values: stopwise demo --problem pandora"
     )
 
 

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stands between the runner and one program, so that nothing of the program outlives its trial.
+
+A script of its own (standard library only), started by the runner in a new session:
+
+    python supervisor.py LIFE STATUS TIMEOUT PROGRAM [ARGUMENT ...]
+
+LIFE is the reading end of a pipe. Whoever holds the other end may write a byte to have the
+program stopped; when it closes, which it does however the runner dies, everything is killed at
+once. STATUS is the writing end of a pipe for one JSON line about how it ended. TIMEOUT is in
+seconds; 0 means none.
+
+The program gets a process group of its own. On Linux its orphans come to the supervisor
+(PR_SET_CHILD_SUBREAPER), which therefore finds every descendant, and the program dies with the
+supervisor (PR_SET_PDEATHSIG). Elsewhere the process group is what is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+
+GRACE = 2.0  # seconds between SIGTERM and SIGKILL
+_PATIENCE = 5.0  # seconds for what was killed to be gone; a process in the kernel may need them
+_LONGEST = 3600.0  # seconds of one wait; select refuses very long ones
+_LINUX = sys.platform == "linux"
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
+
+
+def main(life: int, status: int, timeout: float, command: list[str]) -> None:
+    """Run the program to its end, and say on the status pipe how it ended."""
+    for fd in (life, status):
+        os.set_inheritable(fd, False)  # noqa: FBT003  os has no keyword for it
+    prctl = _prctl()
+    prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    wake = _woken_by(signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    begin = time.monotonic()
+    program = os.fork()
+    if program == 0:
+        _become(command, status, prctl)
+    with contextlib.suppress(OSError):  # the program does the same; whoever comes first
+        os.setpgid(program, program)
+    ended, why = _watch(program, life, wake, begin + timeout if timeout else None)
+    if ended is None:
+        ended = _stop(program, life, at_once=why == "orphaned")
+    seconds = time.monotonic() - begin
+    _kill_rest(program)
+    line = json.dumps({"exit": ended, "seconds": seconds, "why": why}) + "\n"
+    with contextlib.suppress(BrokenPipeError):
+        os.write(status, line.encode())
+
+
+def _become(command: list[str], status: int, prctl: Callable[[int, int], None]) -> None:
+    """In the child: turn into the program, or say why not."""
+    try:
+        os.setpgid(0, 0)
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them; programs do not
+            signal.signal(number, signal.SIG_DFL)
+        os.execvp(command[0], command)  # noqa: S606  without a shell on purpose
+    except OSError as error:
+        os.write(status, (json.dumps({"error": error.strerror}) + "\n").encode())
+    finally:
+        os._exit(127)
+
+
+def _watch(program: int, life: int, wake: int, deadline: float | None) -> tuple[int | None, str]:
+    """Wait for the program's end, the deadline, a wish to stop, or the runner's death."""
+    while True:
+        left = None if deadline is None else min(max(deadline - time.monotonic(), 0.0), _LONGEST)
+        ready, _, _ = select.select([life, wake], [], [], left)
+        ended = _reap(program)
+        if ended is not None:
+            return ended, "ended"
+        if life in ready:
+            return None, "stopped" if os.read(life, 1) else "orphaned"
+        if wake in ready and any(byte != signal.SIGCHLD for byte in os.read(wake, 512)):
+            return None, "terminated"
+        if deadline is not None and time.monotonic() >= deadline:
+            return None, "timeout"
+
+
+def _stop(program: int, life: int, *, at_once: bool) -> int:
+    """End the program: SIGTERM, and SIGKILL when the grace is over or the runner is dead."""
+    ended = None
+    if not at_once:
+        _signal_group(program, signal.SIGTERM)
+        deadline = time.monotonic() + GRACE
+        while ended is None and time.monotonic() < deadline:
+            ready, _, _ = select.select([life], [], [], 0.02)
+            if ready and not os.read(life, 1):
+                break
+            ended = _reap(program)
+    if ended is None:
+        _signal_group(program, signal.SIGKILL)
+        ended = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
+    return ended
+
+
+def _kill_rest(program: int) -> None:
+    """Kill what the program has left behind, again until nothing is left."""
+    deadline = time.monotonic() + _PATIENCE
+    _signal_group(program, signal.SIGKILL)
+    while time.monotonic() < deadline:
+        for pid in _descendants(os.getpid()):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return  # no child is left; where orphans come to us, no descendant either
+        time.sleep(0.005)
+
+
+def _reap(program: int) -> int | None:
+    """The program's exit code if it has ended; orphans that ended are reaped on the way."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return 127  # somebody else reaped it; cannot happen, and must not hang
+        if pid == program:
+            return os.waitstatus_to_exitcode(status)
+        if pid == 0:
+            return None
+
+
+def _signal_group(group: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def _descendants(ancestor: int) -> list[int]:
+    """Every process below one, on Linux; elsewhere nobody says cheaply."""
+    if not _LINUX:
+        return []
+    children: dict[int, list[int]] = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208  pathlib loads slowly
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+            parent = int(file.read().rpartition(b")")[2].split()[1])
+            children.setdefault(parent, []).append(int(name))
+    found, todo = [], [ancestor]
+    while todo:
+        below = children.get(todo.pop(), [])
+        found += below
+        todo += below
+    return found
+
+
+def _woken_by(*numbers: signal.Signals) -> int:
+    """A file descriptor that becomes readable at these signals, with their numbers."""
+    wake, write = os.pipe()
+    os.set_blocking(write, False)
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    for number in numbers:
+        signal.signal(number, lambda *_: None)
+    return wake
+
+
+def _prctl() -> Callable[[int, int], None]:
+    """Linux's prctl, loaded before any fork; nothing elsewhere."""
+    if not _LINUX:
+        return lambda *_: None
+    import ctypes
+
+    function = ctypes.CDLL(None).prctl
+    return lambda option, value: function(option, value, 0, 0, 0) and None
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:])
