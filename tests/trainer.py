@@ -16,13 +16,15 @@ import sys
 import time
 from pathlib import Path
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--lr", type=float, required=True)
-parser.add_argument("--steps", type=int, required=True)
-parser.add_argument("--flood", type=int, default=0, help="megabytes")
-parser.add_argument("--hang-once", action="store_true")
-parser.add_argument("--crash-once", action="store_true")
-given = parser.parse_args()
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lr", type=float, required=True)
+    parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--flood", type=int, default=0, help="megabytes")
+    parser.add_argument("--hang-once", action="store_true")
+    parser.add_argument("--crash-once", action="store_true")
+    return parser.parse_args()
 
 
 def is_first(name):
@@ -34,26 +36,31 @@ def is_first(name):
     return True
 
 
-if given.crash_once and is_first("crashed"):
-    sys.exit("not yet")
+def main(given):
+    if given.crash_once and is_first("crashed"):
+        sys.exit("not yet")
 
-if given.hang_once and is_first("hung"):
-    code = (
-        "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
-        "open('grandchild.pid', 'w').write(str(os.getpid())); time.sleep(600)"
-    )
-    subprocess.Popen([sys.executable, "-c", code])
-    while not (Path("grandchild.pid").exists() and Path("grandchild.pid").read_text()):
-        time.sleep(0.01)
-    time.sleep(600)
+    if given.hang_once and is_first("hung"):
+        code = (
+            "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+            "open('grandchild.pid', 'w').write(str(os.getpid())); time.sleep(600)"
+        )
+        subprocess.Popen([sys.executable, "-c", code])
+        while not (Path("grandchild.pid").exists() and Path("grandchild.pid").read_text()):
+            time.sleep(0.01)
+        time.sleep(600)
 
-for _ in range(given.flood * 16):
-    sys.stdout.write("all work and no play\n" * 3120)  # 64 KiB
+    for _ in range(given.flood * 16):
+        sys.stdout.write("all work and no play\n" * 3120)  # 64 KiB
 
-weight = 0.0
-for _step in range(given.steps):
-    weight -= given.lr * 2 * (weight - 1.0)
-    time.sleep(0.002)
-    if abs(weight) > 1e3:
-        raise FloatingPointError(f"diverged to {weight:g}")
-sys.stdout.write(json.dumps({"loss": (weight - 1.0) ** 2, "paid": 0.01 * given.steps}) + "\n")
+    weight = 0.0
+    for _step in range(given.steps):
+        weight -= given.lr * 2 * (weight - 1.0)
+        time.sleep(0.002)
+        if abs(weight) > 1e3:
+            raise FloatingPointError(f"diverged to {weight:g}")
+    sys.stdout.write(json.dumps({"loss": (weight - 1.0) ** 2, "paid": 0.01 * given.steps}) + "\n")
+
+
+if __name__ == "__main__":
+    main(arguments())
