@@ -22,6 +22,7 @@ MODULES = sorted(SRC.rglob("*.py"))
 CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 PUBLIC = [
+    "Audit",
     "Candidates",
     "Categorical",
     "Integer",
@@ -32,6 +33,7 @@ PUBLIC = [
     "Verdict",
     "__version__",
     "acquisition",
+    "audit",
     "budget",
     "errors",
     "exchange_rate",

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from stopwise import math as math
     from stopwise import stopping as stopping
     from stopwise import testing as testing
+    from stopwise._audit import Audit as Audit
+    from stopwise._audit import audit as audit
     from stopwise._replay import replay as replay
     from stopwise._result import Result as Result
     from stopwise._units import exchange_rate as exchange_rate
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "Candidates",
     "Categorical",
     "Integer",
@@ -41,6 +44,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "acquisition",
+    "audit",
     "budget",
     "errors",
     "exchange_rate",
@@ -54,6 +58,7 @@ __all__ = [
 
 # public name -> where it lives: "module" for a module, "module:name" for something inside one
 _HOMES = {
+    "Audit": "stopwise._audit:Audit",
     "Candidates": "stopwise.space:Candidates",
     "Categorical": "stopwise.space:Categorical",
     "Integer": "stopwise.space:Integer",
@@ -63,6 +68,7 @@ _HOMES = {
     "Trial": "stopwise.history:Trial",
     "Verdict": "stopwise.trace:Verdict",
     "acquisition": "stopwise.acquisition",
+    "audit": "stopwise._audit:audit",
     "budget": "stopwise.budget",
     "errors": "stopwise.errors",
     "exchange_rate": "stopwise._units:exchange_rate",

@@ -11,12 +11,14 @@ from stopwise.space import Domain, Finite
 from stopwise.trace import Verdict, quantity
 
 FAILURES = 10  # in a row that end a study
+PRUNED = "pruned"  # how the message of an evaluation begins that was ended early on purpose
 
 
 def failures_verdict(history: History) -> Verdict | None:
-    """Stop after ten failures in a row."""
+    """Stop after ten failures in a row; what was ended early on purpose is none."""
     last = history[-FAILURES:]
-    if len(last) < FAILURES or not all(o.failed for o in last):
+    broken = [o for o in last if o.failed and not o.message.startswith(PRUNED)]
+    if len(broken) < FAILURES:
         return None
     sentence = (
         f"the last {FAILURES} evaluations failed, the latest with"

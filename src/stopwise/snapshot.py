@@ -68,6 +68,7 @@ class Snapshot:
         failed: Points whose evaluation failed, (f, width); they are not tried again.
         left: What may still be spent; dearer points are barred.
         replicates: Whether an evaluated point may be evaluated again.
+        hints: Points from which every numerical search starts too, (h, width).
     """
 
     domain: Domain
@@ -83,6 +84,7 @@ class Snapshot:
     failed: Array | None = None
     left: float = math.inf
     replicates: bool = False
+    hints: Array | None = None
     _memo: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -151,10 +153,16 @@ class Snapshot:
 
     def _starts(self, score: BoundScore) -> Array | None:
         """Where a search starts in any case; short of money, the cheapest point too."""
-        if self.left == math.inf or self._cheapest.x is None:
-            return score.starts
-        own = self.X[:0] if score.starts is None else score.starts
-        return np.vstack([own, self._cheapest.x])
+        own = [points for points in (score.starts, self.hints) if points is not None]
+        if self.left < math.inf and self._cheapest.x is not None:
+            own.append(self._cheapest.x[None, :])
+        return np.vstack(own) if own else None
+
+    @property
+    def found(self) -> list[Array]:
+        """Where the suprema lie that were asked for."""
+        suprema = (kept for kept in self._memo.values() if isinstance(kept, Supremum))
+        return [kept.x for kept in suprema if kept.x is not None]
 
     def seen(self, belief: Belief, *, from_incumbent: bool) -> Posterior | Relative:
         """The objective; from the incumbent, deviations are those of the difference.

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from stopwise.cli import demo, report, run
+from stopwise.cli import audit, demo, report, run
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,6 +19,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("run")(run.run)
 app.command("report")(report.report)
+app.command("audit")(audit.audit)
 
 
 def _version(*, wanted: bool) -> None:

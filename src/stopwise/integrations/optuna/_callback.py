@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The callback: whether to go on, written down once for all workers."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import is_dataclass
+from typing import Any, cast
+
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+
+from stopwise.integrations.optuna._mirror import direction_of
+from stopwise.integrations.optuna._settings import Reflecting
+from stopwise.integrations.optuna._space import common
+from stopwise.stopping import (
+    GSS,
+    PBGI,
+    UCBLCB,
+    After,
+    Convergence,
+    FixedTrials,
+    Immediate,
+    ProbabilisticRegretBound,
+    Smoothed,
+    StoppingRule,
+)
+from stopwise.study import Cost, Rules
+from stopwise.trace import Verdict
+
+VERDICT = "stopwise:verdict"  # a user attribute of the study: dashboards show it
+
+
+class StopwiseCallback:
+    """An Optuna callback that stops a study when nothing is worth its price any more.
+
+    It works beside any sampler. The verdict that stops, with its reason, becomes the study's user
+    attribute ``stopwise:verdict``; every worker on the same storage reads it and stops too. A
+    verdict of other settings (a smaller lam, say) is not obeyed, so a study can be taken up again.
+
+    Args:
+        lam: As for ``StopwiseSampler``; for rules that need it.
+        stopping: A name of ``stopwise.stopping.RULES``, a rule, or several: any of them stops.
+        cost: As for ``StopwiseSampler``.
+        budget: What may be spent in all, by all workers.
+        n_initial: Trials before the rules are asked; 2(d + 1) if left out.
+        noise: As for ``stopwise.Study``.
+        seed: Makes what is random repeatable.
+    """
+
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        stopping: Rules = "pbgi",
+        cost: Cost = None,
+        budget: float | None = None,
+        n_initial: int | None = None,
+        noise: Any = None,  # noqa: ANN401  Study checks it
+        seed: int = 0,
+    ) -> None:
+        # Of acquisitions only the signal of the rules matters here, and that one needs no lam.
+        by_budget = lam is None and budget is not None
+        self._reflecting = Reflecting(
+            lam=lam,
+            stopping=stopping,
+            cost=cost,
+            budget=budget,
+            n_initial=n_initial,
+            noise=noise,
+            seed=seed,
+            acquisition="pbgi" if by_budget else "logeipc",
+        )
+        self._settings = f"{[_named(rule) for rule in self._reflecting.rules]}, budget {budget}"
+
+    def __call__(self, study: Study, trial: FrozenTrial) -> None:  # noqa: ARG002  Optuna's
+        """After each trial: end the loop if it is time."""
+        if self.should_terminate(study):
+            with suppress(RuntimeError):  # there is no loop to be ended in ask-and-tell
+                study.stop()
+
+    def should_terminate(self, study: Study) -> bool:
+        """Whether to stop: for loops of your own, and where a terminator was."""
+        return self.verdict(study).stop
+
+    def verdict(self, study: Study) -> Verdict:
+        """Whether to stop, and why. If it is to stop, every worker gets to know."""
+        written = self._written(study)
+        if written is not None:
+            return written
+        with self._reflecting.lock:
+            verdict = self._asked(study)
+        if not verdict.stop:
+            return verdict
+        written = self._written(study)  # somebody else may have found the same meanwhile
+        if written is None:
+            study.set_user_attr(VERDICT, {**_as_json(verdict), "settings": self._settings})
+        return written or verdict
+
+    def _written(self, study: Study) -> Verdict | None:
+        """The verdict that this worker or another has written under the same settings."""
+        found = cast("dict[str, Any] | None", study.user_attrs.get(VERDICT))
+        if not found or found.get("settings") != self._settings:
+            return None
+        value, threshold = (math.nan if found[k] is None else found[k] for k in _NUMBERS)
+        return Verdict(True, found["rule"], value, threshold, found["reason"])  # noqa: FBT003
+
+    def _asked(self, study: Study) -> Verdict:
+        direction_of(study)  # refuses several objectives
+        trials = study.get_trials(deepcopy=False)
+        distributions = common(trials)
+        if not distributions:
+            return Verdict.not_yet("initial", "no parameter is common to all trials yet: go on")
+        mirror = self._reflecting.mirror(study, distributions, trials)
+        memory = max(map(_memory, mirror.study.rules), default=1)
+        mirror.update(trials, each=mirror.study.should_stop, latest=memory)
+        return mirror.study.should_stop()
+
+
+_NUMBERS = ("value", "threshold")
+_FORGETFUL = (PBGI, UCBLCB, ProbabilisticRegretBound, GSS, Convergence, Immediate, FixedTrials)
+
+
+def _memory(rule: StoppingRule) -> float:
+    """How many of its latest signals a rule reads: a worker that joins late records no more."""
+    if isinstance(rule, After):
+        return _memory(rule.rule)
+    if isinstance(rule, Smoothed):
+        return max(rule.window, _memory(rule.rule))
+    return 1 if isinstance(rule, _FORGETFUL) else math.inf
+
+
+def _named(rule: object) -> str:
+    """A rule and its settings, the same in every process."""
+    return repr(rule) if is_dataclass(rule) else type(rule).__name__
+
+
+def _as_json(verdict: Verdict) -> dict[str, Any]:
+    """A verdict in plain JSON, which has no nan."""
+    numbers = {name: getattr(verdict, name) for name in _NUMBERS}
+    finite = {name: n if math.isfinite(n) else None for name, n in numbers.items()}
+    return {"stop": verdict.stop, "rule": verdict.rule, **finite, "reason": verdict.reason}

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An Optuna study as a study of ours, kept up with what its trials come to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from optuna.study import Study, StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from stopwise._follow import Follower
+from stopwise._limits import PRUNED
+from stopwise.errors import InputError
+from stopwise.history import Trial
+from stopwise.integrations.optuna._board import Note
+from stopwise.integrations.optuna._cost import COST, paid
+from stopwise.integrations.optuna._space import Axes, Distributions, in_order
+from stopwise.models.cost import is_known
+
+
+class Mirror:
+    """A study of ours that is told, in order of completion, what an Optuna study's trials came to.
+
+    Running trials are pending. A pruned trial is one that gave no value: what it showed before
+    its end is not comparable. A failed one that says no cost has cost what was reserved for it.
+
+    Args:
+        distributions: What is searched: the parameters that all trials share.
+        direction: ``"minimize"`` or ``"maximize"``.
+        cost: As for ``Study``; a callable is given the params as Optuna knows them.
+        budget: What may be spent in all.
+        **options: As for ``Study``.
+    """
+
+    def __init__(
+        self,
+        distributions: Distributions,
+        *,
+        direction: str,
+        cost: Any = None,  # noqa: ANN401  Study checks it
+        budget: float | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        self.axes = Axes(distributions)
+        if callable(cost) and not hasattr(cost, "price"):
+            of_theirs: Callable[[Mapping[str, Any]], float] = cost
+            cost = lambda params: of_theirs(self.axes.outward(params))  # noqa: E731
+        self.study = Follower(
+            self.axes.space, direction=direction, cost=cost, budget=budget, **options
+        )
+        self._budget = budget
+        self._elsewhere = 0.0  # spent on trials that have no place in the space
+        self._running: dict[int, Trial] = {}  # by Optuna's number
+        self._finished: set[int] = set()
+
+    def update(
+        self,
+        trials: Sequence[FrozenTrial],
+        each: Callable[[], object] = lambda: None,
+        latest: float = math.inf,
+    ) -> None:
+        """Tell what has finished since, and note what runs.
+
+        Args:
+            trials: The trials of the Optuna study, without one that is just being chosen.
+            each: Called after each trial that was told.
+            latest: Only of so many, the latest.
+        """
+        for trial in trials:
+            if trial.state == TrialState.RUNNING:
+                self._note(trial)
+        finished = [t for t in trials if t.state.is_finished() and t.number not in self._finished]
+        for left, trial in zip(reversed(range(len(finished))), in_order(finished), strict=True):
+            self._tell(trial)
+            if left < latest:
+                each()
+
+    def ask(self, number: int) -> Trial:
+        """The next configuration, pending from now on as Optuna's trial of that number."""
+        trial = self.study.ask()
+        self._running[number] = trial
+        return replace(trial, params=self.axes.outward(trial.params))
+
+    def withdraw(self, number: int) -> None:
+        """What Optuna's trial of that number would have evaluated is free again."""
+        trial = self._running.pop(number, None)
+        if trial is not None:
+            self.study.drop(trial)
+
+    def running(self, trial: FrozenTrial) -> dict[str, Any] | None:
+        """What an Optuna trial evaluates or is about to, in our values; None if nobody knows."""
+        if self.axes.holds(trial):
+            return self.axes.inward(trial.params)
+        note = Note.of(trial)
+        if (
+            note is None
+            or note.numbers is None
+            or set(note.numbers) != set(self.axes.distributions)
+        ):
+            return None
+        return self.axes.inward(self.axes.external(note.numbers))
+
+    def _note(self, trial: FrozenTrial) -> None:
+        params, before = self.running(trial), self._running.get(trial.number)
+        if before is not None and params == before.params:
+            return
+        self.withdraw(trial.number)
+        if params is not None:
+            self._running[trial.number] = self.study.begin(params)
+
+    def _tell(self, trial: FrozenTrial) -> None:
+        cost = self._cost(trial)
+        self._finished.add(trial.number)
+        if not self.axes.holds(trial):
+            self.withdraw(trial.number)
+            self._charge_elsewhere(cost or 0.0)
+            return
+        self._note(trial)
+        ours = self._running.pop(trial.number)
+        complete = trial.state == TrialState.COMPLETE
+        self.study.tell(
+            ours, trial.value if complete else None, cost or None, message=_message(trial)
+        )
+
+    def _cost(self, trial: FrozenTrial) -> float | None:
+        """What a finished trial cost; None where our study knows it, or nobody does."""
+        if is_known(self.study.cost_model) and self.axes.holds(trial):
+            return None
+        cost = None if is_known(self.study.cost_model) else paid(trial)
+        if cost is not None:
+            return cost
+        if trial.state == TrialState.COMPLETE and self.axes.holds(trial):
+            message = (
+                f"trial {trial.number} does not say what it cost: decorate the objective with"
+                " stopwise.integrations.optuna.timed, which times its body, or report the cost"
+                f" in it with trial.set_user_attr({COST!r}, ...), or leave out cost= to count"
+                " each trial as 1."
+            )
+            raise InputError(message)
+        note = Note.of(trial)
+        return None if note is None or not note.settled else note.price
+
+    def _charge_elsewhere(self, cost: float) -> None:
+        self._elsewhere += cost
+        if self._budget is not None:
+            self.study.budget = self._budget - self._elsewhere
+
+
+def direction_of(study: Study) -> Literal["minimize", "maximize"]:
+    """The direction of an Optuna study that has one objective."""
+    if len(study.directions) != 1:
+        message = (
+            f"this study has {len(study.directions)} objectives; stopwise optimises one. Combine"
+            " them into one value, or use a study of one direction."
+        )
+        raise InputError(message)
+    return "maximize" if study.directions[0] == StudyDirection.MAXIMIZE else "minimize"
+
+
+def surplus(distributions: Distributions, trials: Sequence[FrozenTrial]) -> bool:
+    """Whether trials have parameters beside those that are modelled, and that vary."""
+    return any(
+        name not in distributions and not found.single()
+        for trial in trials
+        for name, found in trial.distributions.items()
+    )
+
+
+def _message(trial: FrozenTrial) -> str:
+    if trial.state == TrialState.PRUNED:
+        return f"{PRUNED} at step {trial.last_step}"
+    return "" if trial.state == TrialState.COMPLETE else "failed"

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A history from an Optuna storage, for ``stopwise.audit``."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import optuna
+from optuna.storages import BaseStorage
+from optuna.trial import FrozenTrial, TrialState
+
+from stopwise.errors import InputError
+from stopwise.history import History, Observation
+from stopwise.integrations.optuna._cost import COST, paid
+from stopwise.integrations.optuna._mirror import direction_of, surplus
+from stopwise.integrations.optuna._space import Axes, common, in_order
+from stopwise.space import Parameter
+
+
+class Told(NamedTuple):
+    """What an Optuna study came to.
+
+    Args:
+        history: Its finished trials, in order of completion.
+        space: The parameters that they share.
+        direction: ``"minimize"`` or ``"maximize"``.
+        notes: What was left out or assumed, in sentences.
+    """
+
+    history: History
+    space: dict[str, Parameter]
+    direction: Literal["minimize", "maximize"]
+    notes: tuple[str, ...]
+
+
+def read_history(
+    storage: str | BaseStorage, study_name: str | None = None, *, cost: str | None = COST
+) -> Told:
+    """Read the finished trials of a study.
+
+    Args:
+        storage: Of Optuna: a URL such as ``sqlite:///study.db``, or a storage.
+        study_name: Which study; it may be left out if there is only one.
+        cost: The user attribute that says what a trial cost; ``"duration"`` for the seconds from
+            start to end, the sampler's own time included; None to count each as 1.
+    """
+    study = optuna.load_study(study_name=_chosen(storage, study_name), storage=storage)
+    trials = study.get_trials(deepcopy=False)
+    finished = [trial for trial in in_order(trials) if trial.state.is_finished()]
+    distributions = common(trials)
+    if not distributions:
+        message = (
+            f"the study {study.study_name!r} has {len(finished)} finished trials and no parameter"
+            " that all of them share; there is nothing to audit."
+        )
+        raise InputError(message)
+    axes = Axes(distributions)
+    placed = [t for t in finished if axes.holds(t)]
+    history = History(
+        tuple(
+            Observation(
+                t.number,
+                axes.inward(t.params),
+                t.value if t.state == TrialState.COMPLETE else None,
+                _cost(t, cost),
+                message="" if t.state == TrialState.COMPLETE else t.state.name.lower(),
+            )
+            for t in placed
+        )
+    )
+    notes = _notes(finished, placed, cost, partial=surplus(distributions, trials))
+    return Told(history, axes.space, direction_of(study), notes)
+
+
+def _chosen(storage: str | BaseStorage, name: str | None) -> str:
+    names = optuna.get_all_study_names(storage)
+    if name is None and len(names) == 1:
+        return names[0]
+    if name in names:
+        return str(name)
+    message = f"there is no study {name!r}" if name else "the storage holds several studies"
+    raise InputError(f"{message}: name one of {', '.join(map(repr, names)) or 'none'}.")
+
+
+def _cost(trial: FrozenTrial, kind: str | None) -> float:
+    if kind is None:
+        return 1.0
+    if kind == "duration":
+        return trial.duration.total_seconds() if trial.duration else 0.0
+    cost = paid(trial) if kind == COST else trial.user_attrs.get(kind)
+    if cost is None and trial.state == TrialState.COMPLETE:
+        attributes = sorted(trial.user_attrs) or "none"
+        message = (
+            f"trial {trial.number} has no user attribute {kind!r} that says what it cost; its"
+            f" attributes are {attributes}. Name one of them, or 'duration' (seconds from start to"
+            " end, the sampler's own included), or None to count each trial as 1."
+        )
+        raise InputError(message)
+    return float(cost or 0.0)
+
+
+def _notes(
+    finished: list[FrozenTrial], placed: list[FrozenTrial], cost: str | None, *, partial: bool
+) -> tuple[str, ...]:
+    without = [t.number for t in finished if t not in placed]
+    states = [t.state for t in placed]
+    told = {
+        f"{len(without)} trials lack a parameter and are left out: {without[:10]}": without,
+        f"{states.count(TrialState.PRUNED)} pruned trials count as evaluations without a value": (
+            TrialState.PRUNED in states
+        ),
+        f"{states.count(TrialState.FAIL)} failed trials count as evaluations without a value": (
+            TrialState.FAIL in states
+        ),
+        "parameters that not all trials have are left out; what they do counts as noise": partial,
+        "each trial is taken to cost 1": cost is None,
+        "costs are durations, which contain the sampler's own time": cost == "duration",
+    }
+    return tuple(note for note, holds in told.items() if holds)

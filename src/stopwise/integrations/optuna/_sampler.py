@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sampler: what to evaluate next, when evaluations have prices."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+from optuna import TrialPruned
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+
+from stopwise.acquisition import Acquisition
+from stopwise.errors import InputError
+from stopwise.integrations.optuna._board import Board, Note
+from stopwise.integrations.optuna._mirror import Mirror
+from stopwise.integrations.optuna._settings import Reflecting
+from stopwise.integrations.optuna._space import Distributions, common
+from stopwise.study import Cost
+
+_CLOSE = 0.01  # of the unit cube: what two workers who know the same may differ by, and no more
+
+
+class StopwiseSampler(BaseSampler):
+    """An Optuna sampler that counts prices, and knows what other workers are evaluating.
+
+    Parameters that all trials share are chosen together; others, in conditional or changing
+    spaces, are drawn independently. Workers on one storage never evaluate the same point, and
+    with a budget a trial that cannot be paid for is pruned before it begins.
+
+    Args:
+        lam: Objective units per unit of cost, see ``stopwise.exchange_rate``; it may be left out
+            where a budget is given.
+        acquisition: A name of ``stopwise.acquisition.ACQUISITIONS``, or an acquisition.
+        cost: None (each trial costs 1), a callable of the params (known), or ``"seconds"`` or
+            ``"reported"``: learned from what trials say, see ``timed``.
+        budget: What may be spent in all, by all workers.
+        space: Distributions by name. Without it they are known after the first trial.
+        n_initial: Size of the initial design; 2(d + 1) if left out.
+        noise: As for ``stopwise.Study``.
+        seed: Makes what is random repeatable, with one worker.
+    """
+
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        acquisition: str | Acquisition = "pbgi",
+        cost: Cost = None,
+        budget: float | None = None,
+        space: Mapping[str, BaseDistribution] | None = None,
+        n_initial: int | None = None,
+        noise: Any = None,  # noqa: ANN401  Study checks it
+        seed: int | None = None,
+    ) -> None:
+        self._space = None if space is None else dict(space)
+        self._independent = RandomSampler(seed)
+        self._reflecting = Reflecting(
+            lam=lam,
+            acquisition=acquisition,
+            cost=cost,
+            budget=budget,
+            n_initial=n_initial,
+            noise=noise,
+            seed=secrets.randbelow(2**31) if seed is None else seed,
+        )
+
+    def reseed_rng(self) -> None:
+        """Let the independent draws of another thread differ from this one's."""
+        self._independent.reseed_rng()
+
+    def infer_relative_search_space(
+        self,
+        study: Study,
+        trial: FrozenTrial,  # noqa: ARG002  Optuna's interface
+    ) -> dict[str, BaseDistribution]:
+        """The parameters that are chosen together: those given, or those all trials share."""
+        if self._space is None:
+            return common(study.get_trials(deepcopy=False))
+        return {name: found for name, found in self._space.items() if not found.single()}
+
+    def sample_independent(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:  # noqa: ANN401  whatever they choose from
+        """A random value for a parameter that not all trials share."""
+        return self._independent.sample_independent(study, trial, param_name, param_distribution)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Choose, and make sure that no other worker has chosen the same."""
+        if not search_space:
+            return {}
+        board = Board(study, trial)
+        board.write(Note())
+        board.wait_for_earlier()
+        while True:
+            choice = self._choose(study, board, search_space)
+            numbers = choice.mirror.axes.internal(choice.params)
+            board.write(Note(numbers, choice.price))
+            if board.stands(choice.clashing):
+                board.write(Note(numbers, choice.price, settled=True))
+                return choice.params
+            with self._reflecting.lock:
+                choice.mirror.withdraw(trial.number)
+
+    def _choose(self, study: Study, board: Board, search_space: Distributions) -> _Choice:
+        with self._reflecting.lock:
+            trials = board.trials()
+            mirror = self._reflecting.mirror(study, search_space, trials)
+            mirror.update(trials)
+            mirror.study.settle()  # refuses a budget that does not pay for the initial design
+            left = mirror.study.left
+            try:
+                asked = mirror.ask(board.trial.number)
+            except InputError as error:  # nothing is left, or nothing that can be paid
+                board.write(Note(settled=True))
+                with suppress(RuntimeError):  # there is no loop to be ended in ask-and-tell
+                    study.stop()
+                raise TrialPruned(str(error)) from error
+            fixed = board.trial.system_attrs.get("fixed_params", {})
+            params = {**asked.params, **{k: v for k, v in fixed.items() if k in search_space}}
+            price = mirror.study.price_of(mirror.axes.inward(params))
+            return _Choice(mirror, params, price, left, _shown(mirror, trials))
+
+
+class _Choice(NamedTuple):
+    """What was chosen, and what was known of others when it was."""
+
+    mirror: Mirror
+    params: dict[str, Any]
+    price: float
+    left: float
+    known: Mapping[int, Mapping[str, Any]]
+
+    def clashing(self, trials: Sequence[FrozenTrial]) -> Sequence[FrozenTrial]:
+        """Trials that were not known and are about the same, or leave too little money."""
+        shown = _shown(self.mirror, trials)
+        news = {n: params for n, params in shown.items() if self.known.get(n) != params}
+        ours, study = self.mirror.axes.inward(self.params), self.mirror.study
+        others = sum(study.price_of(params) for params in news.values())
+        if self.price + others > self.left:
+            return [trial for trial in trials if trial.number in news]
+        here = study.encoded(ours)
+        near = {n for n, p in news.items() if np.abs(study.encoded(p) - here).max() <= _CLOSE}
+        return [trial for trial in trials if trial.number in near]
+
+
+def _shown(mirror: Mirror, trials: Sequence[FrozenTrial]) -> dict[int, dict[str, Any]]:
+    """What each trial evaluates or has evaluated, as far as it is known."""
+    found = {trial.number: mirror.running(trial) for trial in trials}
+    return {number: params for number, params in found.items() if params is not None}

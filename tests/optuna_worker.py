@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One worker of the test with several: python tests/optuna_worker.py URL LAM BUDGET [die]"""
+
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+
+import optuna
+
+from stopwise.integrations.optuna import StopwiseCallback, StopwiseSampler, timed
+
+SPACE = {
+    "layers": optuna.distributions.IntDistribution(1, 8),
+    "units": optuna.distributions.IntDistribution(8, 128, step=8),
+}
+
+
+def loss(params):
+    return 0.05 * (params["layers"] - 5) ** 2 + ((params["units"] - 72) / 40) ** 2
+
+
+def price(params):
+    return params["layers"] * params["units"] / 64
+
+
+def die_when_others_have_told(study, count):
+    complete = (optuna.trial.TrialState.COMPLETE,)
+    while len(study.get_trials(deepcopy=False, states=complete)) < count:
+        time.sleep(0.1)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main(url, lam, budget, fate=""):
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+    storage = optuna.storages.RDBStorage(url, heartbeat_interval=3, grace_period=30)
+    study = optuna.load_study(
+        study_name="many",
+        storage=storage,
+        sampler=StopwiseSampler(lam, cost=price, budget=budget, space=SPACE, seed=0),
+    )
+    callback = StopwiseCallback(lam, cost=price, budget=budget)
+    told = []
+
+    @timed
+    def objective(trial):
+        layers = trial.suggest_int("layers", 1, 8)
+        units = trial.suggest_int("units", 8, 128, step=8)
+        time.sleep(0.05)
+        if fate == "die":
+            die_when_others_have_told(study, 3)
+        value = loss({"layers": layers, "units": units})
+        told.append([trial.number, value])
+        return value
+
+    if not callback.should_terminate(study):
+        study.optimize(objective, n_trials=100, callbacks=[callback])
+    verdict = callback._written(study)  # what all workers see, not an opinion of this one
+    report = {"told": told, "rule": verdict.rule, "reason": verdict.reason}
+    sys.stdout.write(json.dumps(report))
+
+
+if __name__ == "__main__":
+    # Without lam nothing but the budget ends the study.
+    main(sys.argv[1], float(sys.argv[2]) or None, float(sys.argv[3]), *sys.argv[4:])
