@@ -8,6 +8,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -553,8 +554,9 @@ def test_a_read_only_folder(tmp_path):
     content = path.read_bytes()
     path.chmod(0o444)
     folder.chmod(0o555)
-    for above in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        above.chmod(0o755)
+    for above in folder.parents:
+        if above.is_relative_to(tempfile.gettempdir()) and above != Path(tempfile.gettempdir()):
+            above.chmod(0o755)
     subprocess.run([sys.executable, "-c", READ_ONLY, path], check=True)
     folder.chmod(0o755)
     assert path.read_bytes() == content

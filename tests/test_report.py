@@ -483,7 +483,6 @@ def test_the_command_reports_on_a_journal_what_the_study_says_itself(tmp_path):
         lambda p: (p["x"] - 0.3) ** 2 + 0.01 * p["n"],
         space,
         lam=1e-3,
-        cost=lambda p: float(p["n"]),
         journal=journal,
     )
     path = report.cli_report(journal, say=said.append)

@@ -197,9 +197,9 @@ def test_taken_are_evaluated_pending_and_failed_points():
     snapshot = study(X=TABLE.points[[3, 9]], pending=TABLE.points[[4]], failed=TABLE.points[[5]])
     np.testing.assert_array_equal(np.flatnonzero(snapshot.taken(TABLE.points)), [3, 4, 5, 9])
     np.testing.assert_array_equal(snapshot.taken(TABLE.points[[9, 10, 4]]), [True, False, True])
-    again = replace(snapshot, replicates=True)
+    again = replace(snapshot, replicates=True, _memo={})
     np.testing.assert_array_equal(np.flatnonzero(again.taken(TABLE.points)), [4, 5])
-    free = replace(again, pending=snapshot.X[:0], failed=None)
+    free = replace(again, pending=snapshot.X[:0], failed=None, _memo={})
     assert not free.taken(TABLE.points).any()
 
 

@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from stopwise.errors import InputError
 
 if TYPE_CHECKING:
-    from stopwise._audit import Audit
+    from stopwise.integrations._foreign import Told
 
 
 def audit(
     file: Annotated[
-        str, typer.Argument(help="A .csv or .parquet file, or an Optuna storage URL.")
+        str,
+        typer.Argument(
+            help="A .csv or .parquet table, a journal (.jsonl), an Optuna storage URL, a client of"
+            " Ax (.json), or a results folder of Ray Tune."
+        ),
     ],
     *,
     lam: Annotated[
@@ -47,8 +52,16 @@ def audit(
     from stopwise._audit import audit as audit_of
 
     paid = None if unit_cost else cost
-    if "://" in file:
-        found = _of_storage(file, study, paid, lam=lam, n_initial=n_initial)
+    told = _read_elsewhere(file, study, value, paid, maximize=maximize, log=log or ())
+    if told is not None:
+        found = audit_of(
+            told.history,
+            space=told.space,
+            direction=told.direction,
+            notes=told.notes,
+            lam=lam,
+            n_initial=n_initial,
+        )
     else:
         found = audit_of(
             file,
@@ -69,14 +82,35 @@ def audit(
         typer.echo(f"report: {html}")
 
 
-def _of_storage(url: str, name: str | None, cost: str | None, **options: Any) -> Audit:  # noqa: ANN401
-    from stopwise._audit import audit as audit_of
-    from stopwise.integrations.optuna import read_history
+def _read_elsewhere(
+    file: str,
+    study: str | None,
+    value: str,
+    cost: str | None,
+    *,
+    maximize: bool,
+    log: Collection[str],
+) -> Told | None:
+    """The history of another package's study; None for a file of our own or a table."""
+    if "://" in file:
+        from stopwise.integrations.optuna import read_history
 
-    told = read_history(url, name, cost=cost)
-    return audit_of(
-        told.history, space=told.space, direction=told.direction, notes=told.notes, **options
-    )
+        return read_history(file, study, cost=cost)
+    if Path(file).is_dir():
+        from stopwise.integrations.ray import read_results
+
+        mode: Literal["min", "max"] = "max" if maximize else "min"
+        return read_results(file, metric=value, mode=mode, cost=_or(cost, "time_total_s"), log=log)
+    if file.endswith(".json"):
+        from stopwise.integrations import ax
+
+        return ax.read_history(file, cost=_or(cost, "seconds"))
+    return None
+
+
+def _or(cost: str | None, usual: str) -> str | None:
+    """What costs are called where the user does not say."""
+    return usual if cost == "cost" else cost
 
 
 def _bounds(given: str) -> tuple[str, tuple[float, float]]:

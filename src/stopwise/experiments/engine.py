@@ -134,7 +134,7 @@ def _cluster(engine: Engine, jobs: int) -> AbstractContextManager[object]:
         if engine == "ray":
             from ray.util.joblib import register_ray
 
-            register_ray()  # type: ignore[no-untyped-call]
+            register_ray()
             return nullcontext()
         from distributed import Client, get_client
     except ImportError as error:

@@ -3,34 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
-
 import optuna
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from stopwise.errors import InputError
 from stopwise.history import History, Observation
+from stopwise.integrations._foreign import Told
 from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._mirror import direction_of, surplus
 from stopwise.integrations.optuna._space import Axes, common, in_order
-from stopwise.space import Parameter
-
-
-class Told(NamedTuple):
-    """What an Optuna study came to.
-
-    Args:
-        history: Its finished trials, in order of completion.
-        space: The parameters that they share.
-        direction: ``"minimize"`` or ``"maximize"``.
-        notes: What was left out or assumed, in sentences.
-    """
-
-    history: History
-    space: dict[str, Parameter]
-    direction: Literal["minimize", "maximize"]
-    notes: tuple[str, ...]
 
 
 def read_history(

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an Ax experiment says: its space, its objective, its trials and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+from ax.core.parameter import ChoiceParameter, FixedParameter, ParameterType, RangeParameter
+
+from stopwise.errors import InputError
+from stopwise.integrations._foreign import (
+    Fixed,
+    Foreign,
+    Kind,
+    of_choices,
+    of_numbers,
+    translated,
+)
+from stopwise.space import Categorical, Integer, Real
+
+_ALLOWED = (
+    "range parameters, linear or on a log scale, choice and fixed parameters. Derived,"
+    " logit-scaled and hierarchical parameters and constraints cannot be modelled"
+)
+CostOption = str | Callable[[Mapping[str, Any]], float] | None
+
+
+def read_space(search_space: Any) -> Foreign:  # noqa: ANN401
+    """The search space of an Ax experiment."""
+    if search_space.parameter_constraints:
+        message = (
+            f"the search space has parameter constraints, {search_space.parameter_constraints},"
+            f" which stopwise cannot keep. Allowed are {_ALLOWED}."
+        )
+        raise InputError(message)
+    return translated(dict(search_space.parameters), _kind, _ALLOWED)
+
+
+def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401, ARG001
+    """How one parameter is modelled; None for what cannot be."""
+    if given.is_hierarchical:
+        return None
+    if isinstance(given, FixedParameter):
+        return Fixed(given.value)
+    if isinstance(given, ChoiceParameter):
+        numeric = given.parameter_type.is_numeric and given.is_ordered
+        return of_numbers(given.values) if numeric else _of_choices(given.values)
+    if not isinstance(given, RangeParameter) or given.logit_scale:
+        return None
+    if given.parameter_type is ParameterType.INT:
+        return Integer(int(given.lower), int(given.upper), log=given.log_scale)
+    return Real(float(given.lower), float(given.upper), log=given.log_scale)
+
+
+def _of_choices(values: list[Any]) -> Kind:
+    """Choices without an order, numbers too: Ax says whether there is one."""
+    return Categorical(values) if len(values) > 1 else of_choices(values)
+
+
+def objective_of(experiment: Any) -> str:  # noqa: ANN401
+    """The name of the one metric that is optimised."""
+    config = experiment.optimization_config
+    names = [] if config is None else config.objective.metric_names
+    if len(names) != 1 or config.outcome_constraints:
+        message = (
+            "stopwise optimises one metric without outcome constraints; the experiment has"
+            f" {names} and {[] if config is None else config.outcome_constraints}."
+        )
+        raise InputError(message)
+    return str(names[0])
+
+
+def direction_of(experiment: Any) -> Literal["minimize", "maximize"]:  # noqa: ANN401
+    """Which way the objective goes."""
+    objective_of(experiment)
+    return "minimize" if experiment.optimization_config.objective.minimize else "maximize"
+
+
+def means_of(experiment: Any, data: Any = None) -> dict[tuple[int, str], float]:  # noqa: ANN401
+    """The mean of each metric in each trial."""
+    frame = (experiment.lookup_data() if data is None else data).df
+    found = zip(frame["trial_index"], frame["metric_name"], frame["mean"], strict=True)
+    return {(int(t), str(m)): float(mean) for t, m, mean in found if np.isfinite(mean)}
+
+
+def finished(experiment: Any) -> list[Any]:  # noqa: ANN401
+    """Trials that came to an end, in order of completion."""
+    ended = [t for t in experiment.trials.values() if t.status.is_terminal]
+    return sorted(ended, key=lambda t: t.time_completed.timestamp() if t.time_completed else 0.0)
+
+
+def params_of(trial: Any) -> dict[str, Any]:  # noqa: ANN401
+    """The one configuration of a trial."""
+    if len(trial.arms) != 1:
+        message = f"trial {trial.index} is a batch of {len(trial.arms)}; give each its own trial."
+        raise InputError(message)
+    return dict(trial.arms[0].parameters)
+
+
+def study_cost(cost: CostOption, foreign: Foreign) -> Any:  # noqa: ANN401
+    """The cost as a study of ours takes it."""
+    return "reported" if isinstance(cost, str) else foreign.cost(cost)
+
+
+def paid_for(
+    trial: Any,  # noqa: ANN401
+    cost: CostOption,
+    means: Mapping[tuple[int, str], float],
+    *,
+    failed: bool,
+) -> float | None:
+    """What a trial cost, where that is reported; None where it is known, or failed."""
+    if not isinstance(cost, str):
+        return None
+    paid: float | None
+    if cost == "seconds":
+        begun, ended = trial.time_run_started, trial.time_completed
+        paid = None if begun is None or ended is None else (ended - begun).total_seconds()
+    else:
+        paid = means.get((trial.index, cost))
+    if paid is not None and paid > 0:
+        return paid
+    if failed:
+        return None
+    message = (
+        f"trial {trial.index} does not report its cost, {cost!r}: complete it with"
+        f" raw_data={{..., {cost!r}: ...}} and client.configure_tracking_metrics([{cost!r}])."
+    )
+    raise InputError(message)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fitted BoTorch model as a belief of ours: what a stopping rule reads, and nothing more.
+
+A rule sees means, deviations, prices and their gradients at points of the unit cube. Here they are
+asked of the model's posterior, with the gradients by autograd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from botorch.models.model import Model
+from botorch.utils.transforms import is_ensemble
+from numpy.typing import NDArray
+
+from stopwise._math.lognormal import log_harmonic_mean, log_mean
+from stopwise.errors import InputError
+from stopwise.models.belief import Pricing
+from stopwise.models.gp import Hyperparameters, Normal, Standardiser
+from stopwise.space import Domain, Finite
+
+Array = NDArray[np.float64]
+Tensor: TypeAlias = Any  # torch is not followed by the type checker
+Cost: TypeAlias = Callable[[Tensor], Tensor] | None
+Moments: TypeAlias = Callable[[Tensor], tuple[Tensor, Tensor]]
+
+
+def check_costs(cost: Cost, cost_model: Model | None) -> None:
+    """Refuse two prices at once, and a mixture of models for one of them."""
+    if cost is not None and cost_model is not None:
+        message = "cost and cost_model both say what an evaluation costs: give one of them."
+        raise InputError(message)
+    if cost_model is not None and is_ensemble(cost_model):
+        message = "the cost model is an ensemble; give one model of log cost, a SingleTaskGP say."
+        raise InputError(message)
+
+
+def deviation(variance: Tensor) -> Tensor:
+    """Square root that has a derivative at zero too: none."""
+    return variance.clamp_min(torch.finfo(variance.dtype).tiny).sqrt()
+
+
+def log_cost(X: Tensor, cost: Cost, cost_model: Model | None) -> tuple[Tensor, Tensor]:
+    """Mean and deviation of ln c at X, ... x d; what is known has no deviation.
+
+    A learned deviation is the predictive one, noise included: that is what is paid.
+    """
+    if cost_model is not None:
+        posterior = cost_model.posterior(X.unsqueeze(-2), observation_noise=True)
+        return posterior.mean[..., 0, 0], deviation(posterior.variance[..., 0, 0])
+    if cost is None:
+        return X.new_zeros(X.shape[:-1]), X.new_zeros(X.shape[:-1])
+    paid = torch.as_tensor(cost(X)).to(X).reshape(X.shape[:-1])
+    bad = ~(torch.isfinite(paid) & (paid > 0))
+    if bool(bad.any()):
+        message = (
+            f"a cost must be positive and finite: cost(X) gave {paid[bad].flatten()[0].item()!r}"
+            f" at X = {X[bad].reshape(-1, X.shape[-1])[0].tolist()}."
+        )
+        raise InputError(message)
+    return paid.log(), torch.zeros_like(paid)
+
+
+def log_price(X: Tensor, cost: Cost, cost_model: Model | None, pricing: Pricing) -> Tensor:
+    """Log of E[c], or of 1/E[1/c] for ``"inv"``, at X, ... x d."""
+    mean, std = log_cost(X, cost, cost_model)
+    return log_mean(mean, std) if pricing == "exp" else log_harmonic_mean(mean, std)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """From points of the unit cube to the model's inputs.
+
+    Args:
+        domain: A box, or a list of points.
+        low: Lower bounds, d; or the inputs of all points of a list, N x d.
+        high: Upper bounds.
+    """
+
+    domain: Domain
+    low: Tensor
+    high: Tensor
+
+    def inputs(self, U: Tensor) -> Tensor:
+        """The model's inputs at encoded points; differentiable on a box."""
+        if isinstance(self.domain, Finite):
+            return self.low[self.domain.index_of(U.detach().cpu().numpy())]
+        return self.low + U * (self.high - self.low)
+
+    def moments(self, moments: Moments, U: Array) -> Normal:
+        """Mean and deviation at encoded points."""
+        with torch.no_grad():
+            mean, std = moments(self.inputs(self._tensor(U)))
+        return Normal(_numpy(mean), _numpy(std))
+
+    def with_gradient(self, moments: Moments, U: Array) -> tuple[Normal, Array, Array]:
+        """The same with gradients in the encoded points."""
+        points = self._tensor(U).requires_grad_(True)  # noqa: FBT003  torch's signature
+        mean, std = moments(self.inputs(points))
+        slopes = [
+            torch.autograd.grad(part.sum(), points, retain_graph=True, allow_unused=True)[0]
+            if part.requires_grad
+            else None
+            for part in (mean, std)
+        ]
+        d_mean, d_std = (np.zeros(U.shape) if s is None else _numpy(s) for s in slopes)
+        return Normal(_numpy(mean), _numpy(std)), d_mean, d_std
+
+    def _tensor(self, U: Array) -> Tensor:
+        return torch.as_tensor(np.array(U)).to(self.low)
+
+
+def _numpy(tensor: Tensor) -> Array:
+    return np.asarray(tensor.detach().cpu().double().numpy())
+
+
+@dataclass(frozen=True)
+class ModelPosterior:
+    """A BoTorch model in the place of our posterior, minimised.
+
+    Args:
+        model: Fitted, with one outcome.
+        chart: Where it is asked.
+        y: The values, minimised.
+        sign: 1 to minimise, -1 to maximise.
+        interpolate: Whether observations are exact.
+        reference: Deviations are those of f(x) - f(reference), if given.
+    """
+
+    model: Model
+    chart: Chart
+    y: Array
+    sign: float
+    interpolate: bool
+    reference: Tensor | None = None
+
+    def __len__(self) -> int:
+        """Number of observations."""
+        return len(self.y)
+
+    def __call__(self, U: Array) -> Normal:
+        """Mean and deviation at encoded points."""
+        return self.chart.moments(self._moments, U)
+
+    def with_gradient(self, U: Array) -> tuple[Normal, Array, Array]:
+        """The same with gradients."""
+        return self.chart.with_gradient(self._moments, U)
+
+    @cached_property
+    def standardiser(self) -> Standardiser:
+        """The scale of the values, in which a search measures its progress."""
+        return Standardiser.of(self.y)
+
+    @cached_property
+    def hyper(self) -> Hyperparameters:
+        """Length scales of a search; those of the model are its own affair."""
+        return Hyperparameters(np.ones(self.chart.domain.d))
+
+    @property
+    def groups(self) -> NDArray[np.intp]:
+        """One parameter per column."""
+        return self.chart.domain.groups
+
+    def _moments(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        if self.reference is None:
+            posterior = self.model.posterior(X.unsqueeze(-2))
+            mean = posterior.mean[..., 0, 0]
+            return self.sign * mean, deviation(posterior.variance[..., 0, 0])
+        pairs = torch.stack([X, self.reference.expand_as(X)], dim=-2)
+        posterior = self.model.posterior(pairs)
+        c = posterior.distribution.covariance_matrix
+        variance = c[..., 0, 0] + c[..., 1, 1] - 2.0 * c[..., 0, 1]
+        return self.sign * posterior.mean[..., 0, 0], deviation(variance)
+
+
+@dataclass(frozen=True)
+class ModelPrice:
+    """A cost, or a model of log cost, in the place of our price."""
+
+    chart: Chart
+    cost: Cost
+    cost_model: Model | None
+
+    def log_cost(self, U: Array) -> Normal:
+        """Mean and deviation of ln c at encoded points."""
+        return self.chart.moments(self._moments, U)
+
+    def log_cost_with_gradient(self, U: Array) -> tuple[Normal, Array, Array]:
+        """The same with gradients."""
+        return self.chart.with_gradient(self._moments, U)
+
+    def _moments(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        return log_cost(X, self.cost, self.cost_model)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A ``param_space`` of Ray Tune as a space of ours, and configs both ways."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ray.tune.search import sample
+from ray.tune.utils.util import flatten_dict, unflatten_dict
+
+from stopwise.errors import InputError
+from stopwise.integrations._foreign import (
+    Fixed,
+    Foreign,
+    Kind,
+    Positioned,
+    Ranked,
+    Stepped,
+    of_choices,
+    translated,
+)
+from stopwise.space import Categorical, Integer, Real
+
+_ALLOWED = (
+    "tune.uniform, quniform, loguniform, qloguniform, randint, qrandint, lograndint, qlograndint"
+    " and choice, sw.Real, sw.Integer and sw.Categorical; constants stay as they are. Instead of"
+    " grid_search use choice; sample_from, randn and qrandn have no bounds that could be searched"
+)
+_NEAR = 1e-9  # of a step: what rounding may have done to a bound
+
+
+def read_space(param_space: Mapping[str, Any]) -> Foreign:
+    """The searched part of a ``param_space``; nested parameters are called ``"a/b"``."""
+    if any(str(key).endswith("grid_search") for key in flatten_dict(dict(param_space))):
+        message = f"grid_search cannot be searched by a model. Allowed are {_ALLOWED}."
+        raise InputError(message)
+    searched = (sample.Domain, Real, Integer, Categorical)
+    flat = flatten_dict(dict(param_space))
+    varied = {key: value for key, value in flat.items() if isinstance(value, searched)}
+    return translated(varied, _kind, _ALLOWED)
+
+
+def outward(foreign: Foreign, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Params of ours as a config of Ray's, nested again."""
+    nested: dict[str, Any] = unflatten_dict(foreign.outward(params))
+    return nested
+
+
+def written(foreign: Foreign | None, constants: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A space as JSON can hold it; None if it cannot, for the objects among its choices."""
+    if foreign is None:
+        return None
+    kinds = {name: [type(kind).__name__, asdict(kind)] for name, kind in foreign.kinds.items()}
+    space = {"kinds": kinds, "constants": dict(constants)}
+    try:
+        same = read_back(json.loads(json.dumps(space))) == (foreign, dict(constants))
+    except (TypeError, ValueError):
+        return None
+    return space if same else None
+
+
+def read_back(space: Mapping[str, Any]) -> tuple[Foreign, dict[str, Any]]:
+    """The reverse of ``written``."""
+    return Foreign({n: _made(*kind) for n, kind in space["kinds"].items()}), space["constants"]
+
+
+def _made(name: str, fields: Mapping[str, Any]) -> Kind:
+    if name == "Stepped":
+        return Stepped(**{**fields, "parameter": Integer(**fields["parameter"])})
+    if name in ("Ranked", "Positioned"):
+        listed = Ranked if name == "Ranked" else Positioned
+        return listed(tuple(next(iter(fields.values()))))
+    made: Kind = {"Real": Real, "Integer": Integer, "Categorical": Categorical, "Fixed": Fixed}[
+        name
+    ](**fields)
+    return made
+
+
+def plain(foreign: Foreign, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Params of ours as JSON can hold them: a choice by its position."""
+    space = foreign.space
+    return {
+        name: int(kind.encode([params[name]], name).argmax())
+        if isinstance(kind, Categorical)
+        else params[name]
+        for name, kind in space.items()
+    }
+
+
+def rich(foreign: Foreign, plain: Mapping[str, Any]) -> dict[str, Any]:
+    """The reverse of ``plain``."""
+    space = foreign.space
+    return {
+        name: kind.choices[plain[name]] if isinstance(kind, Categorical) else plain[name]
+        for name, kind in space.items()
+    }
+
+
+def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401, ARG001
+    """How one parameter is modelled; None for what cannot be."""
+    if isinstance(given, sample.Categorical):
+        return of_choices(given.categories)
+    sampler = given.get_sampler()
+    q = sampler.q if isinstance(sampler, sample.Quantized) else None
+    sampler = sampler.get_sampler() if isinstance(sampler, sample.Quantized) else sampler
+    if not isinstance(sampler, sample.Uniform | sample.LogUniform):
+        return None
+    log = isinstance(sampler, sample.LogUniform)
+    if isinstance(given, sample.Integer):
+        return _whole(given.lower, given.upper, q, log=log)
+    if isinstance(given, sample.Float):
+        return Real(given.lower, given.upper, log=log) if q is None else _steps(given, q, log=log)
+    return None
+
+
+def _whole(low: int, high: int, q: int | None, *, log: bool) -> Kind:
+    """Whole numbers; Ray leaves the upper bound out, unless it counts by q."""
+    if q is None or q == 1:
+        return Fixed(low) if high - 1 == low else Integer(low, high - 1, log=log)
+    return _multiples(-(-low // q), high // q, q, log=log, whole=True)
+
+
+def _steps(given: Any, q: float, *, log: bool) -> Kind:  # noqa: ANN401
+    first = math.ceil(given.lower / q - _NEAR)
+    return _multiples(first, math.floor(given.upper / q + _NEAR), q, log=log, whole=False)
+
+
+def _multiples(first: int, last: int, q: float, *, log: bool, whole: bool) -> Kind:
+    if last < first:
+        message = f"no multiple of {q} lies between the bounds; widen them."
+        raise InputError(message)
+    if first == last:
+        return Fixed(first * q)
+    return Stepped(0, q, Integer(first, last, log=log and first > 0), whole=whole)

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BoTorch: PBGI and LogEI per cost as acquisition functions, and stopping rules on your models.
+
+Values and derivatives are those of ``stopwise.math``, in closed form. Guide: docs/botorch.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from stopwise._math.normal import log_ei_partials, pbgi_partials
+from stopwise._units import check_lam
+from stopwise.errors import InputError, MissingExtraError
+from stopwise.models.belief import Belief, Pricing
+from stopwise.models.gp import Posterior
+from stopwise.snapshot import Snapshot
+from stopwise.space import Candidates, Mixed, Real
+from stopwise.stopping import PBGI, Smoothed, StoppingRule, make_rule
+from stopwise.trace import Trace, Verdict
+
+try:
+    import torch
+    from botorch.acquisition.analytic import AnalyticAcquisitionFunction
+    from botorch.models.model import Model
+    from botorch.utils.transforms import (
+        average_over_ensemble_models,
+        is_ensemble,
+        t_batch_mode_transform,
+    )
+    from torch.autograd.function import once_differentiable
+except ImportError as error:
+    raise MissingExtraError.of(
+        "botorch", extra="botorch", purpose="stopwise.integrations.botorch"
+    ) from error
+
+from stopwise.integrations._botorch_belief import (
+    Array,
+    Chart,
+    Cost,
+    ModelPosterior,
+    ModelPrice,
+    Tensor,
+    check_costs,
+    log_price,
+)
+
+__all__ = ["LogExpectedImprovementPerCost", "PandorasBoxGittinsIndex", "StopwiseStopper"]
+
+_LEAST_VARIANCE = 1e-24  # BoTorch's own 1e-12 is a deviation of 1e-6, not small for every unit
+_SMOOTHING = 5  # as in a study, where suprema are numerical
+_UNANSWERABLE = {
+    "srgap-med": "the posterior before the last observation, at the present hyper-parameters",
+    "prb": "sample paths",
+    "pbgi before the update": "the posterior before the last observation",
+}
+
+
+class _ClosedForm(torch.autograd.Function):
+    """A formula with its partial derivatives, elementwise, as one node of the graph."""
+
+    @staticmethod
+    def forward(ctx: Any, formula: Callable[..., tuple[Array, ...]], *inputs: Tensor) -> Tensor:  # noqa: ANN401
+        arrays = [t.detach().cpu().double().numpy() for t in inputs]
+        value, *partials = formula(*arrays)
+        ctx.save_for_backward(*(torch.as_tensor(p).to(inputs[0]) for p in partials))
+        return torch.as_tensor(value).to(inputs[0])
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        return (None, *(gradient * partial for partial in ctx.saved_tensors))
+
+
+def _fair(mean: Array, std: Array, log_cost: Array) -> tuple[Array, ...]:
+    return pbgi_partials(mean, std, np.exp(log_cost))
+
+
+def _log_gain(mean: Array, std: Array, best: Array) -> tuple[Array, ...]:
+    value, d_mean, d_std = log_ei_partials(mean, std, best)
+    return value, d_mean, d_std, -d_mean
+
+
+class _Priced(AnalyticAcquisitionFunction):
+    """What both have in common: an objective, minimised inside, and a price."""
+
+    def __init__(
+        self,
+        model: Model,
+        cost: Cost,
+        cost_model: Model | None,
+        posterior_transform: Any,  # noqa: ANN401
+        *,
+        maximize: bool,
+    ) -> None:
+        super().__init__(model=model, posterior_transform=posterior_transform)
+        check_costs(cost, cost_model)
+        self.cost = cost
+        self.cost_model = cost_model
+        self.maximize = maximize
+
+    def _minimised(self, X: Tensor, pricing: Pricing) -> tuple[Tensor, Tensor, Tensor]:
+        """Mean and deviation, minimised, and log price, of one shape."""
+        mean, std = self._mean_and_sigma(X, min_var=_LEAST_VARIANCE)
+        price = log_price(X.squeeze(-2), self.cost, self.cost_model, pricing)
+        price = price.reshape(*price.shape, *(1,) * (mean.dim() - price.dim()))
+        return (-mean if self.maximize else mean), std, price.expand_as(mean)
+
+
+class PandorasBoxGittinsIndex(_Priced):
+    r"""Fair value of a point: the g at which EI over g is :math:`\lambda c(x)`.
+
+    Maximising, that is :math:`E[(f(x) - g)^+] = \lambda c(x)`; minimising, the value is -g. Either
+    way the highest is to be evaluated next, and none is worth it once no fair value is better than
+    the best observation. Over an ensemble of models it is averaged.
+
+    Args:
+        model: A fitted model with one outcome.
+        lam: What a unit of cost is worth, in units of the objective.
+        cost: The cost at X, ``... x d -> ...``, known; 1 everywhere if left out.
+        cost_model: Instead, a fitted model of *log* cost; its E[c] counts.
+        posterior_transform: As in BoTorch.
+        maximize: As in BoTorch.
+
+    References:
+        Xie et al. (2024); Xie et al. (2026), Eq. 3.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        lam: float,
+        *,
+        cost: Cost = None,
+        cost_model: Model | None = None,
+        posterior_transform: Any = None,  # noqa: ANN401
+        maximize: bool = True,
+    ) -> None:
+        super().__init__(model, cost, cost_model, posterior_transform, maximize=maximize)
+        check_lam(lam)
+        self.lam = lam
+
+    @t_batch_mode_transform(expected_q=1)
+    @average_over_ensemble_models
+    def forward(self, X: Tensor) -> Tensor:
+        """Fair values at X, ``b x 1 x d -> b``; higher is better."""
+        mean, std, price = self._minimised(X, "exp")
+        return -_ClosedForm.apply(_fair, mean, std, price + math.log(self.lam)).squeeze(-1)
+
+
+class LogExpectedImprovementPerCost(_Priced):
+    r"""Gain per price, :math:`\log \mathrm{EI}(x) - \log c(x)`.
+
+    Args:
+        model: A fitted model with one outcome.
+        best_f: The value to improve on.
+        cost: The cost at X, ``... x d -> ...``, known; 1 everywhere if left out.
+        cost_model: Instead, a fitted model of *log* cost.
+        pricing: How an uncertain price enters: ``"exp"`` by E[c], on which the guarantees rest,
+            or ``"inv"`` by 1/E[1/c].
+        posterior_transform: As in BoTorch.
+        maximize: As in BoTorch.
+
+    References:
+        Ament et al. (2023); Xie et al. (2026), Eq. 4.
+    """
+
+    _log = True
+
+    def __init__(
+        self,
+        model: Model,
+        best_f: float | Tensor,
+        *,
+        cost: Cost = None,
+        cost_model: Model | None = None,
+        pricing: Pricing = "exp",
+        posterior_transform: Any = None,  # noqa: ANN401
+        maximize: bool = True,
+    ) -> None:
+        super().__init__(model, cost, cost_model, posterior_transform, maximize=maximize)
+        if pricing not in ("exp", "inv"):
+            message = f"pricing={pricing!r}: give 'exp' (by E[c]) or 'inv' (by 1/E[1/c])."
+            raise InputError(message)
+        self.pricing = pricing
+        self.register_buffer("best_f", torch.as_tensor(best_f))
+
+    @t_batch_mode_transform(expected_q=1)
+    @average_over_ensemble_models
+    def forward(self, X: Tensor) -> Tensor:
+        """Log gain per price at X, ``b x 1 x d -> b``."""
+        mean, std, price = self._minimised(X, self.pricing)
+        best = (-self.best_f if self.maximize else self.best_f).to(mean)
+        best = best.reshape(*best.shape, *(1,) * (mean.dim() - best.dim())).expand_as(mean)
+        return (_ClosedForm.apply(_log_gain, mean, std, best) - price).squeeze(-1)
+
+
+class StopwiseStopper:
+    """Stopping rules on your own loop and your own models.
+
+    Any fitted BoTorch model with one outcome will do, its transforms included. Possible are all
+    rules that need means, deviations and prices: pbgi, logeipc-med, ucb-lcb, gss, convergence,
+    immediate and fixed, also wrapped; srgap-med, prb and PBGI before the update are not.
+
+    Args:
+        bounds: 2 x d, the box that is searched; or
+        choices: N x d, the points of which one is chosen.
+        lam: What a unit of cost is worth, in units of the objective.
+        stopping: A name or a rule, as for ``sw.Study``.
+        cost: The cost at X, ``... x d -> ...``, known; 1 everywhere if left out.
+        maximize: As in BoTorch.
+        noisy: Whether observations are noisy: points are then judged by their posterior mean, and
+            an improvement by the uncertainty of the difference to the best.
+        initial: Observations that belong to the initial design; by default those that the first
+            question comes with.
+        seed: Of the searches for suprema.
+    """
+
+    def __init__(
+        self,
+        bounds: Tensor | None = None,
+        *,
+        choices: Tensor | None = None,
+        lam: float | None = None,
+        stopping: str | StoppingRule = "pbgi",
+        cost: Cost = None,
+        maximize: bool = True,
+        noisy: bool = False,
+        initial: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self._chart = _chart(bounds, choices)
+        rule = make_rule(stopping, lam)
+        if isinstance(stopping, str) and isinstance(rule, PBGI) and choices is None:
+            rule = Smoothed(rule, _SMOOTHING)
+        _check_answerable(rule)
+        self.rule = rule
+        self.trace = Trace()
+        self.initial = initial
+        self._cost = cost
+        self._sign = -1.0 if maximize else 1.0
+        self._noisy = noisy
+        self._seed = seed
+
+    def should_stop(
+        self,
+        model: Model,
+        train_X: Tensor,
+        train_Y: Tensor,
+        *,
+        cost_model: Model | None = None,
+        X_pending: Tensor | None = None,
+    ) -> Verdict:
+        """Whether to stop, and why; asked again at the same number of observations, anew.
+
+        Args:
+            model: Fitted to the data.
+            train_X: Evaluated points, n x d, in order.
+            train_Y: Their values, n x 1.
+            cost_model: A fitted model of *log* cost, if the cost is learned.
+            X_pending: Points that are being evaluated.
+        """
+        check_costs(self._cost, cost_model)
+        if is_ensemble(model):
+            message = "the model is an ensemble; a rule needs one posterior. Give a SingleTaskGP."
+            raise InputError(message)
+        snapshot = self._snapshot(model, train_X, train_Y, cost_model, X_pending)
+        signal = self.rule.signal(snapshot)
+        self.trace = Trace.of((*self.trace.upto(snapshot.n - 1).signals, signal))
+        return self.rule.verdict(self.trace)
+
+    def _snapshot(
+        self,
+        model: Model,
+        train_X: Tensor,
+        train_Y: Tensor,
+        cost_model: Model | None,
+        X_pending: Tensor | None,
+    ) -> Snapshot:
+        y = self._sign * train_Y.detach().cpu().double().numpy().reshape(-1)
+        if len(y) != len(train_X) or not len(y):
+            message = (
+                f"train_X has shape {tuple(train_X.shape)} and train_Y {tuple(train_Y.shape)}:"
+                " give one value per point, n x d and n x 1, and at least one."
+            )
+            raise InputError(message)
+        self.initial = len(y) if self.initial is None else self.initial
+        objective = ModelPosterior(model, self._chart, y, self._sign, not self._noisy)
+        price = ModelPrice(self._chart, self._cost, cost_model)
+        snapshot = Snapshot(
+            self._chart.domain,
+            self._encoded(train_X),
+            y,
+            Belief(cast("Posterior", objective), price),
+            self._encoded(train_X[:0] if X_pending is None else X_pending),
+            initial=self.initial,
+            seed=self._seed,
+        )
+        if self._noisy:  # what Snapshot.seen would make of our own posterior
+            best = train_X[snapshot.incumbent].to(self._chart.low)
+            relative = ModelPosterior(model, self._chart, y, self._sign, False, best)  # noqa: FBT003
+            snapshot.once(("relative", len(y)), lambda: relative)
+        return snapshot
+
+    def _encoded(self, X: Tensor) -> Array:
+        """Points of the model as rows of the unit cube, refused if they are outside."""
+        domain = self._chart.domain
+        if not len(X):
+            return np.empty((0, domain.width))
+        return domain.encode(_named(X))
+
+
+def _chart(bounds: Tensor | None, choices: Tensor | None) -> Chart:
+    if (bounds is None) == (choices is None):
+        message = "give bounds (2 x d) for a box, or choices (N x d) for a list of points."
+        raise InputError(message)
+    if choices is not None:
+        domain = Candidates(_named(choices)).domain
+        rows = [list(domain.params(i).values()) for i in range(len(domain))]
+        inputs = torch.tensor(rows, dtype=choices.dtype, device=choices.device)
+        return Chart(domain, inputs, inputs)
+    low, high = torch.as_tensor(bounds)
+    box = {
+        f"x{i}": Real(float(lo), float(hi))
+        for i, (lo, hi) in enumerate(zip(low, high, strict=True))
+    }
+    return Chart(Mixed.of(box), low, high)
+
+
+def _named(X: Tensor) -> list[dict[str, float]]:
+    return [{f"x{i}": value for i, value in enumerate(row)} for row in X.detach().tolist()]
+
+
+def _check_answerable(rule: StoppingRule) -> None:
+    name = "pbgi before the update" if rule.key.endswith("_before_update") else rule.name
+    if name in _UNANSWERABLE:
+        message = (
+            f"the rule {name!r} needs {_UNANSWERABLE[name]}, which a BoTorch model does not give;"
+            " use sw.Study for it, or one of pbgi, logeipc-med, ucb-lcb, gss, convergence."
+        )
+        raise InputError(message)

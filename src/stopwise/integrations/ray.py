@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ray Tune: a searcher that knows what trials cost and ends the search, and a stopper for others.
+
+``StopwiseSearcher`` chooses configurations and finishes when no further one is worth its price.
+``StopwiseStopper`` adds the rule to a search by anybody else. Guide: docs/ray.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from stopwise.errors import InputError, MissingExtraError
+from stopwise.history import History, Trial
+from stopwise.integrations._foreign import Foreign
+from stopwise.integrations._ray_results import read_results
+from stopwise.integrations._watching import Watching
+from stopwise.study import Study
+from stopwise.trace import Verdict
+
+try:
+    from ray.tune import Stopper
+    from ray.tune.search import Searcher
+    from ray.tune.utils.util import flatten_dict, unflatten_dict
+except ImportError as error:
+    raise MissingExtraError.of("ray", extra="ray", purpose="stopwise.integrations.ray") from error
+
+from stopwise.integrations._ray_space import outward, plain, read_back, read_space, rich, written
+
+__all__ = ["StopwiseSearcher", "StopwiseStopper", "read_results", "read_space"]
+
+CostOption = str | Callable[[Mapping[str, Any]], float] | None
+
+
+class _Bridge:
+    """A study behind Ray's names: what both classes have in common.
+
+    Args:
+        lam: What a unit of cost is worth, in units of the metric.
+        metric: Which reported number is the objective.
+        mode: ``"min"`` or ``"max"``.
+        cost: Which reported number is the cost, learned; a function of the config, known; or None.
+        options: Further options of ``sw.Study``.
+        kind: ``Study``, or one in which others choose.
+    """
+
+    def __init__(
+        self,
+        lam: float | None,
+        metric: str | None,
+        mode: str | None,
+        cost: CostOption,
+        options: Mapping[str, Any],
+        kind: type[Study] = Study,
+    ) -> None:
+        reserved = {"direction", "space"} & set(options)
+        if reserved:
+            message = f"{sorted(reserved)} come from Ray's mode and param_space; leave them out."
+            raise InputError(message)
+        self.lam = lam
+        self.metric = metric
+        self.mode = mode
+        self.cost = cost
+        self.options = dict(options)
+        self.kind = kind
+        self.constants: dict[str, Any] = {}
+        self.study: Study | None = None
+        self.foreign: Foreign | None = None
+        self._answer: tuple[tuple[int, int], Verdict] | None = None
+
+    def open(self, param_space: Mapping[str, Any]) -> Study:
+        """Begin a study over a param_space."""
+        if self.metric is None or self.mode not in ("min", "max"):
+            message = (
+                f"metric={self.metric!r}, mode={self.mode!r}: give the name of the metric, and"
+                " 'min' or 'max', here or in TuneConfig."
+            )
+            raise InputError(message)
+        searched = read_space(param_space)
+        flat = flatten_dict(dict(param_space))
+        return self.begin(searched, {k: v for k, v in flat.items() if k not in searched.kinds})
+
+    def begin(self, foreign: Foreign, constants: Mapping[str, Any]) -> Study:
+        """Begin a study over a space, beside what is constant."""
+        self.constants = dict(constants)
+        options = dict(self.options)
+        first = options.pop("start_from", ())
+        first = [first] if isinstance(first, Mapping) else first
+        known = self.cost
+
+        def price(params: Mapping[str, Any]) -> float:
+            return float(known(unflatten_dict(self.constants | foreign.outward(params))))  # type: ignore[misc, operator]
+
+        self.foreign = foreign
+        self.study = self.kind(
+            foreign.space,
+            lam=self.lam,
+            direction="minimize" if self.mode == "min" else "maximize",
+            cost=price if callable(known) else None if known is None else "reported",
+            start_from=[foreign.inward(flatten_dict(dict(params))) for params in first],
+            **options,
+        )
+        return self.study
+
+    def reopen(self) -> Study:
+        """Begin again, from nothing."""
+        _, foreign = self.opened
+        self._answer = None
+        return self.begin(foreign, self.constants)
+
+    @property
+    def opened(self) -> tuple[Study, Foreign]:
+        """The study and its space."""
+        if self.study is None or self.foreign is None:
+            message = "there is no search space: give param_space to Tuner, or to Tuner.restore."
+            raise InputError(message)
+        return self.study, self.foreign
+
+    def paid(self, result: Mapping[str, Any] | None) -> float | None:
+        """The cost that a result reports; None where it is known, or not reported."""
+        if not isinstance(self.cost, str) or result is None:
+            return None
+        paid = flatten_dict(dict(result)).get(self.cost)
+        return float(paid) if paid is not None and paid > 0 else None
+
+    def value(self, result: Mapping[str, Any] | None) -> float | None:
+        """The objective that a result reports."""
+        found = None if result is None else flatten_dict(dict(result)).get(self.metric)
+        return None if found is None or not math.isfinite(found) else float(found)
+
+    def tell(self, trial: Trial | Mapping[str, Any], result: Any, *, error: bool) -> None:  # noqa: ANN401
+        """Tell what came of a trial; without a value it has failed."""
+        study, _ = self.opened
+        value = None if error else self.value(result)
+        paid = self.paid(result)
+        if value is not None and paid is None and isinstance(self.cost, str):
+            message = (
+                f"a result does not report {self.cost!r}, its cost; reported are"
+                f" {sorted(result or ())}. Name one of them, or give a function of the config."
+            )
+            raise InputError(message)
+        why = "the trial raised an error" if error else f"no {self.metric!r} was reported"
+        study.tell(trial, value, paid, charge=True, message="" if value is not None else why)
+
+    def verdict(self) -> Verdict:
+        """The study's verdict; computed once per number of told and running trials."""
+        study, _ = self.opened
+        at = len(study.history), len(study.pending)
+        if self._answer is None or self._answer[0] != at:
+            self._answer = at, study.should_stop()
+        return self._answer[1]
+
+
+class StopwiseSearcher(Searcher, Stopper):
+    """A search algorithm that finishes when no further trial is worth its price.
+
+    Give it as ``search_alg`` with ``num_samples=-1``. Running trials come to their end, and one
+    that turns out well may reopen the search. Given as ``stop`` too, it ends them as well.
+
+    Args:
+        lam: What a unit of cost is worth, in units of the metric; see ``sw.exchange_rate``.
+        metric: Which reported number is the objective; by default that of ``TuneConfig``.
+        mode: ``"min"`` or ``"max"``; by default that of ``TuneConfig``.
+        cost: ``"time_total_s"``, the seconds a trial ran, learned; another reported number; a
+            function of the config, known; or None, each trial costs 1.
+        options: Further options of ``sw.Study``: budget, acquisition, stopping, noise, seed, ...
+
+    Attributes:
+        verdict: Why the search ended, or goes on.
+        history: Every trial with value and cost, params as Ray knows them.
+    """
+
+    CKPT_FILE_TMPL = "searcher-state-{}.json"  # what save() writes is JSON
+
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        metric: str | None = None,
+        mode: str | None = None,
+        cost: CostOption = "time_total_s",
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(metric=metric, mode=mode)
+        self._bridge = _Bridge(lam, metric, mode, cost, options)
+        self._events: list[list[Any]] = []  # what a restored searcher does again
+        self._replay: list[list[Any]] | None = None
+        self._live: dict[str, Trial | dict[str, Any]] = {}
+        self._last: dict[str, dict[str, Any]] = {}
+        self._failed: dict[str, Trial | dict[str, Any]] = {}  # Ray may start them again
+        self._before: frozenset[str] = frozenset()  # running when the search was restored
+
+    @property
+    def verdict(self) -> Verdict:
+        """Why the search ended, or goes on."""
+        return self._bridge.verdict()
+
+    @property
+    def history(self) -> History:
+        """Every trial with value and cost."""
+        study, foreign = self._bridge.opened
+        return foreign.history(study.history)
+
+    # ------------------------------------------------------------------ of Searcher
+
+    def set_search_properties(
+        self,
+        metric: str | None,
+        mode: str | None,
+        config: dict[str, Any],
+        **spec: Any,  # noqa: ANN401, ARG002
+    ) -> bool:
+        """Take over Tune's metric, mode and param_space."""
+        if self._bridge.study is not None:
+            return not config
+        self._metric = self._bridge.metric = metric or self._bridge.metric
+        self._mode = self._bridge.mode = mode or self._bridge.mode
+        if not config:
+            return False
+        self._bridge.open(config)
+        if self._replay is not None:
+            self._do_again(self._replay)
+        return True
+
+    def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
+        """The next config, ``FINISHED``, or None while what runs may still change the answer."""
+        study, foreign = self._bridge.opened
+        answer = self._bridge.verdict()
+        self._note("stop")
+        if answer.stop:
+            return None if set(self._live) - self._before else Searcher.FINISHED
+        trial = study.ask()
+        self._live[trial_id] = trial
+        self._note("ask", trial_id, plain(foreign, trial.params))
+        return outward(foreign, trial.params)
+
+    def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
+        """Remember the last result: a trial that dies has cost something too."""
+        self._last[trial_id] = result
+
+    def on_trial_complete(
+        self,
+        trial_id: str,
+        result: dict[str, Any] | None = None,
+        error: bool = False,  # noqa: FBT001, FBT002
+    ) -> None:
+        """Tell the study what came of a trial."""
+        if trial_id not in self._live and trial_id not in self._failed:
+            return
+        last = self._last.pop(trial_id, None)
+        result = result or last
+        self._tell(trial_id, result, error=error)
+        told = {
+            key: value
+            for key, value in (
+                (self._bridge.metric, self._bridge.value(result)),
+                (self._bridge.cost, self._bridge.paid(result)),
+            )
+            if isinstance(key, str) and value is not None
+        }
+        self._note("tell", trial_id, told, error)
+
+    def add_evaluated_point(
+        self,
+        parameters: dict[str, Any],
+        value: float,
+        error: bool = False,  # noqa: FBT001, FBT002
+        pruned: bool = False,  # noqa: FBT001, FBT002
+        intermediate_values: list[float] | None = None,  # noqa: ARG002
+        cost: float | None = None,
+    ) -> None:
+        """Tell an evaluation from elsewhere; where the cost is learned, with its cost."""
+        study, foreign = self._bridge.opened
+        params = foreign.inward(flatten_dict(dict(parameters)))
+        failed = error or pruned
+        study.tell(params, None if failed else value, cost)
+        self._note("add", plain(foreign, params), None if failed else value, cost)
+
+    def save(self, checkpoint_path: str) -> None:
+        """Write what happened, as JSON."""
+        bridge = self._bridge
+        state = {
+            "metric": bridge.metric,
+            "mode": bridge.mode,
+            "space": written(bridge.foreign, bridge.constants),
+            "events": self._events,
+        }
+        Path(checkpoint_path).write_text(json.dumps(state), "utf-8")
+
+    def restore(self, checkpoint_path: str) -> None:
+        """Do again what happened, so that the search goes on where it was."""
+        state = json.loads(Path(checkpoint_path).read_text("utf-8"))
+        self._replay = state["events"]
+        if self._bridge.study is None and state["space"] is not None:
+            self._metric = self._bridge.metric = state["metric"]
+            self._mode = self._bridge.mode = state["mode"]
+            self._bridge.begin(*read_back(state["space"]))
+        if self._bridge.study is not None:
+            self._do_again(self._replay)
+
+    # ------------------------------------------------------------------- of Stopper
+
+    def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:  # noqa: ARG002
+        """No single trial is stopped."""
+        return False
+
+    def stop_all(self) -> bool:
+        """Whether to end the experiment, running trials included."""
+        return self._bridge.study is not None and self._bridge.verdict().stop
+
+    # ---------------------------------------------------------------------- details
+
+    def _note(self, *event: Any) -> None:  # noqa: ANN401
+        if event != ("stop",) or self._events[-1:] != [["stop"]]:
+            self._events.append(list(event))
+
+    def _tell(self, trial_id: str, result: Any, *, error: bool) -> None:  # noqa: ANN401
+        """Tell a trial; one that failed and was started again by its params."""
+        trial = self._live.pop(trial_id, None) or self._failed.pop(trial_id)
+        self._bridge.tell(trial, result, error=error)
+        if error or self._bridge.value(result) is None:
+            self._failed[trial_id] = dict(trial.params if isinstance(trial, Trial) else trial)
+
+    def _do_again(self, events: list[list[Any]]) -> None:
+        """Repeat every step; where a choice comes out differently, tell the values alone."""
+        self._replay, self._live, self._failed, self._events = None, {}, {}, list(events)
+        if not all(self._repeated(*event) for event in events):
+            self._bridge.reopen()
+            self._live, self._failed = {}, {}
+            for event in events:
+                self._retold(*event)
+        self._before = frozenset(self._live)
+
+    def _repeated(self, kind: str, *rest: Any) -> bool:  # noqa: ANN401
+        """Do one step again; False if the study does not choose as it did."""
+        study, foreign = self._bridge.opened
+        if kind == "ask":
+            trial = study.ask()
+            self._live[rest[0]] = trial
+            return dict(trial.params) == rich(foreign, rest[1])
+        if kind == "stop":
+            self._bridge.verdict()
+        else:
+            self._retold(kind, *rest)
+        return True
+
+    def _retold(self, kind: str, *rest: Any) -> None:  # noqa: ANN401
+        study, foreign = self._bridge.opened
+        if kind == "ask":
+            self._live[rest[0]] = rich(foreign, rest[1])
+        elif kind == "tell":
+            self._tell(rest[0], rest[1], error=rest[2])
+        elif kind == "add":
+            study.tell(rich(foreign, rest[0]), rest[1], rest[2])
+
+
+class StopwiseStopper(Stopper):
+    """The stopping rule on a search by anybody else: give it as ``stop`` of ``RunConfig``.
+
+    It is told each trial's last result when the trial is done, and ends the experiment, running
+    trials included. A trial that a scheduler or another stopper cuts short is not counted.
+
+    Args:
+        param_space: As given to the Tuner.
+        lam: What a unit of cost is worth, in units of the metric.
+        metric: Which reported number is the objective.
+        mode: ``"min"`` or ``"max"``.
+        cost: As for ``StopwiseSearcher``.
+        options: Further options of ``sw.Study``: stopping, noise, n_initial, ...
+    """
+
+    def __init__(
+        self,
+        param_space: Mapping[str, Any],
+        lam: float | None = None,
+        *,
+        metric: str,
+        mode: str,
+        cost: CostOption = "time_total_s",
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        self._bridge = _Bridge(lam, metric, mode, cost, options, Watching)
+        self._bridge.open(param_space)
+        self._told: set[str] = set()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Why the search ended, or goes on."""
+        return self._bridge.verdict()
+
+    def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:
+        """Listen to a result. Ray shows the last one of a function twice; it is told once."""
+        if result.get("done") and trial_id not in self._told:
+            self._told.add(trial_id)
+            _, foreign = self._bridge.opened
+            params = foreign.inward(flatten_dict(dict(result["config"])))
+            self._bridge.tell(params, result, error=False)
+        return False
+
+    def stop_all(self) -> bool:
+        """Whether to end the experiment."""
+        return self._bridge.verdict().stop

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scikit-learn: a search over hyper-parameters that stops by itself.
+
+``StopwiseSearchCV`` is used as ``RandomizedSearchCV`` is, without an ``n_iter``. Guide:
+docs/sklearn.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from stopwise.acquisition import Acquisition
+from stopwise.errors import InputError, MissingExtraError
+from stopwise.history import Trial
+from stopwise.integrations._foreign import Foreign, Kind, Table, of_choices, translated
+from stopwise.space import Candidates, Integer, Real
+from stopwise.study import Rules, Study
+
+try:
+    from sklearn.model_selection._search import BaseSearchCV
+    from sklearn.utils import check_random_state
+    from sklearn.utils.parallel import Parallel
+except ImportError as error:
+    raise MissingExtraError.of(
+        "sklearn", extra="sklearn", purpose="stopwise.integrations.sklearn"
+    ) from error
+
+__all__ = ["StopwiseSearchCV"]
+
+_ALLOWED = (
+    "lists, scipy.stats.uniform, loguniform and randint, and sw.Real, sw.Integer and"
+    " sw.Categorical; or sw.Candidates instead of the dict"
+)
+_CLOCK = time.get_clock_info("perf_counter").resolution
+_ALL_FAILED = "\nAll the "  # how scikit-learn's error begins when no fit of a call succeeded
+
+
+class StopwiseSearchCV(BaseSearchCV):
+    """Search for good hyper-parameters, until the next candidate is not worth its fit time.
+
+    It is used as scikit-learn's own search classes: fit, predict, ``best_params_``,
+    ``best_estimator_``, ``cv_results_``. The score is maximised. Candidates are evaluated one
+    after the other, or as many at once as ``n_jobs`` needs beside the folds.
+
+    Args:
+        estimator: What is tuned; a pipeline too.
+        param_distributions: A dict of name to list, scipy distribution (uniform, loguniform,
+            randint) or ``sw.Real``, ``sw.Integer``, ``sw.Categorical``; or ``sw.Candidates``.
+        lam: What a second is worth, in units of the score: ``sw.exchange_rate(improvement=0.01,
+            cost=600)`` if one would wait ten minutes for a hundredth.
+        cost: ``"seconds"``, the fit time summed over the folds, learned; a function of the
+            params; or None, each candidate costs 1.
+        budget: What may be spent in all; lam is then not needed. The refit is not counted.
+        acquisition: As for ``sw.Study``.
+        stopping: As for ``sw.Study``.
+        noise: As for ``sw.Study``; ``"learn"`` where the same params score differently.
+        n_initial: As for ``sw.Study``.
+        start_from: Params that are tried first: what you use today.
+        max_trials: At most so many candidates.
+        scoring: As in scikit-learn; with several scores, ``refit`` names the one to maximise.
+        n_jobs: As in scikit-learn.
+        refit: As in scikit-learn.
+        cv: As in scikit-learn.
+        verbose: As in scikit-learn.
+        pre_dispatch: As in scikit-learn.
+        random_state: Seed of the search. What is timed differs from run to run; with
+            ``cost=None`` or a function the same seed gives the same candidates.
+        error_score: As in scikit-learn; a candidate whose score is nan has failed.
+        return_train_score: As in scikit-learn.
+
+    Attributes:
+        verdict_: Why the search stopped.
+        history_: Every candidate with its score and cost, failed ones included.
+        spent_: The sum of the costs.
+        cv_results_: As in scikit-learn, and a column ``cost``. A candidate of which every fold
+            failed is in ``history_`` alone if nothing else was evaluated beside it.
+
+    Example:
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> tree = DecisionTreeClassifier(random_state=0)
+        >>> search = StopwiseSearchCV(tree, {"max_depth": [1, 2, 3, 4]}, lam=0.001, cost=None)
+        >>> search.fit(X, y).best_params_, search.verdict_.stop
+        ({'max_depth': 4}, True)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,  # noqa: ANN401
+        param_distributions: Mapping[str, Any] | Candidates,
+        *,
+        lam: float | None = None,
+        cost: str | Callable[[Mapping[str, Any]], float] | None = "seconds",
+        budget: float | None = None,
+        acquisition: str | Acquisition = "pbgi",
+        stopping: Rules = "pbgi",
+        noise: float | Literal["learn"] | None = None,
+        n_initial: int | None = None,
+        start_from: Iterable[Mapping[str, Any]] = (),
+        max_trials: int | None = None,
+        scoring: Any = None,  # noqa: ANN401
+        n_jobs: int | None = None,
+        refit: Any = True,  # noqa: ANN401
+        cv: Any = None,  # noqa: ANN401
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Any = 0,  # noqa: ANN401
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+    ) -> None:
+        self.param_distributions = param_distributions
+        self.lam = lam
+        self.cost = cost
+        self.budget = budget
+        self.acquisition = acquisition
+        self.stopping = stopping
+        self.noise = noise
+        self.n_initial = n_initial
+        self.start_from = start_from
+        self.max_trials = max_trials
+        self.random_state = random_state
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+
+    def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
+        """Ask, evaluate, tell, until the study says stop; scikit-learn calls this from fit."""
+        foreign = _translated(self.param_distributions)
+        study = self._study(foreign)
+        workers = Parallel(n_jobs=self.n_jobs)._effective_n_jobs()  # noqa: SLF001  as fit has
+        at_once = -(-workers // self.n_splits_)  # to keep the workers busy
+        results: dict[str, Any] | None = None
+        costs: list[float] = []
+        failure: ValueError | None = None
+        while not study.should_stop():
+            trials = _asked(study, at_once)
+            begin = time.perf_counter()
+            try:
+                results = evaluate_candidates([foreign.outward(t.params) for t in trials])
+            except ValueError as error:
+                if self.error_score == "raise" or not str(error).startswith(_ALL_FAILED):
+                    raise
+                failure = error
+                self._tell_failed(study, trials, time.perf_counter() - begin, str(error).strip())
+            else:
+                self._tell(study, trials, results)
+                costs += [o.cost for o in study.history[-len(trials) :]]
+        if results is None:
+            raise failure or _nothing_evaluated(study)
+        results["cost"] = np.array(costs)  # fit keeps this very dict as cv_results_
+        self.verdict_ = study.should_stop()
+        self.history_ = foreign.history(study.history)
+        self.spent_ = study.spent
+
+    def _study(self, foreign: Foreign | Table) -> Study:
+        if isinstance(self.cost, str) and self.cost != "seconds":
+            message = (
+                f"cost={self.cost!r} is not known here: give 'seconds' (the fit time), a function"
+                " of the params, or None (each candidate costs 1)."
+            )
+            raise InputError(message)
+        first = [self.start_from] if isinstance(self.start_from, Mapping) else self.start_from
+        return Study(
+            foreign.space,
+            direction="maximize",
+            lam=self.lam,
+            cost=foreign.cost(self.cost),
+            budget=self.budget,
+            acquisition=self.acquisition,
+            stopping=self.stopping,
+            noise=self.noise,
+            n_initial=self.n_initial,
+            start_from=[foreign.inward(params) for params in first],
+            max_trials=self.max_trials,
+            seed=int(check_random_state(self.random_state).randint(2**31)),
+        )
+
+    def _tell(self, study: Study, trials: Sequence[Trial], results: Mapping[str, Any]) -> None:
+        """Tell the scores of the last candidates, and what their fits took."""
+        scores = results[f"mean_test_{self._metric(results)}"]
+        seconds = results["mean_fit_time"] * self.n_splits_
+        for i, trial in enumerate(trials, start=len(scores) - len(trials)):
+            paid = max(float(seconds[i]), _CLOCK) if self.cost == "seconds" else None
+            study.tell(trial, float(scores[i]), paid)
+
+    def _tell_failed(
+        self, study: Study, trials: Sequence[Trial], seconds: float, why: str
+    ) -> None:
+        paid = max(seconds / len(trials), _CLOCK) if self.cost == "seconds" else None
+        for trial in trials:
+            study.tell(trial, None, paid, message=why)
+
+    def _metric(self, results: Mapping[str, Any]) -> str:
+        """Which score is maximised."""
+        if "mean_test_score" in results:
+            return "score"
+        if isinstance(self.refit, str) and f"mean_test_{self.refit}" in results:
+            return self.refit
+        names = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
+        message = f"refit={self.refit!r}: with several scores, refit names one of {names}."
+        raise InputError(message)
+
+
+def _asked(study: Study, at_once: int) -> list[Trial]:
+    """As many trials as run at once, or as are still worth it beside those before them."""
+    trials = [study.ask()]
+    while len(trials) < at_once and not study.should_stop():
+        trials.append(study.ask())
+    return trials
+
+
+def _nothing_evaluated(study: Study) -> InputError:
+    return InputError(f"the search stopped before its first candidate: {study.should_stop()}.")
+
+
+def _translated(given: object) -> Foreign | Table:
+    return Table(given) if isinstance(given, Candidates) else translated(given, _kind, _ALLOWED)
+
+
+def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401
+    """How one parameter is modelled; None for what cannot be."""
+    distribution = getattr(getattr(given, "dist", None), "name", None)
+    if distribution is not None:
+        return _of_distribution(name, distribution, given)
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray):
+        return None
+    return of_choices(given)
+
+
+def _of_distribution(name: str, distribution: str, given: Any) -> Kind | None:  # noqa: ANN401
+    low, high = given.support()
+    if distribution == "randint":
+        return of_choices([low]) if low == high else Integer(int(low), int(high))
+    if distribution == "uniform":
+        return Real(float(low), float(high))
+    if distribution in ("loguniform", "reciprocal"):
+        _, loc, _ = given.dist._parse_args(*given.args, **given.kwds)  # noqa: SLF001
+        if loc != 0:
+            message = f"parameter {name!r}: loguniform(loc={loc}) is not log-uniform; leave loc 0."
+            raise InputError(message)
+        return Real(float(low), float(high), log=True)
+    return None
