@@ -260,7 +260,7 @@ def test_a_client_with_our_node_is_saved_and_goes_on_after_loading(tmp_path):
     again = Client.load_from_json_file(str(tmp_path / "ax.json"))
     again.set_generation_strategy(generation_strategy(0.01, **options))
     assert first == expected[:5]
-    assert step(again) == pytest.approx(expected[5], abs=1e-6)  # other starts of the same fit
+    assert step(again) == pytest.approx(expected[5], abs=1e-4)  # the fit begins elsewhere
     assert len(read_history(tmp_path / "ax.json").history) == 5
 
 
