@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import qmc
 
 from stopwise.errors import InputError, InputTypeError, StopwiseError
 from stopwise.space import Candidates, Categorical, Finite, Integer, Mixed, Real, as_domain
+from stopwise.space._sobol import sobol_block
 from stopwise.space.finite import grid
 from tests import strategies_space as strategies
 
@@ -701,3 +703,12 @@ def test_a_value_that_no_row_has_is_told_with_those_of_the_table(name, value, al
     for params in (given, [{"x": 0.1, "c": "a"}, given]):
         with pytest.raises(InputError, match=re.escape(message)):
             domain.encode(params)
+
+
+@pytest.mark.parametrize("d", [1, 2, 8, 40])
+@pytest.mark.parametrize("m", [0, 1, 5, 9])
+def test_sobol_points_are_those_of_scipy(d, m):
+    ours, theirs = rng(d + m), rng(d + m)
+    expected = qmc.Sobol(d, scramble=True, seed=theirs).random_base2(m)
+    np.testing.assert_array_equal(sobol_block(d, m, ours), expected)
+    assert ours.random() == theirs.random()  # and the stream goes on as if scipy had drawn

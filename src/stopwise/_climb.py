@@ -26,7 +26,7 @@ _SUFFICIENT = 1e-4  # Armijo's fraction of the predicted gain
 _SHORTEST = 1e-6  # a line search gives up below this fraction of its move
 _FIRST_MOVE = 0.8  # longest move along a bare gradient, in the unit cube
 _LONGEST_SCALE = 10.0  # beyond, a parameter is irrelevant, and how much so tells nothing
-_FINE = 1e-9  # a smaller promise is not worth an evaluation
+_FINE = 1e-8  # a smaller promise is not worth an evaluation
 _PATIENCE = 20.0  # steps, at its present pace, within which a search must reach the leader
 _STRIDE = 2.0  # a step along which the slope did not fall off makes the next so much longer
 _BEYOND = 1.0 + 1e-12  # a little further than the wall, so that rounding does not stop short of it
@@ -70,7 +70,7 @@ def climb(
     scales = np.ones(X.shape[1]) if scales is None else np.minimum(scales, _LONGEST_SCALE)
     metric = scales**2
     searches = _Searches.begin(rows, X[rows], values[rows], gradients[rows], metric)
-    searches.aim(np.arange(len(rows)), free)
+    searches.aim(free)
     for step in range(1, max_steps + 1):
         if not searches.rows.size:
             break
@@ -123,52 +123,60 @@ class _Searches:
         """Try one point each; what was gained: -inf ends a search, inf says that it tries on."""
         X = np.minimum(np.maximum(self.X + self.lengths[:, None] * self.moves, 0.0), 1.0)
         values, gradients = evaluate(X)
-        expected = np.vecdot(self.uphill, X - self.X)
+        steps = X - self.X
+        expected = np.vecdot(self.uphill, steps)
         gained = values - self.values
         good = gained >= _SUFFICIENT * np.abs(expected)  # cut off by a wall, it may be negative
-        if not good.all():
-            rows = np.flatnonzero(~good)
-            gained[rows] = self._shorten(rows, expected[rows], gained[rows], free, metric)
-        rows = np.flatnonzero(good)
-        curved = self._learn(rows, X[rows] - self.X[rows], gradients[rows], metric)
-        self.X[rows], self.values[rows] = X[rows], values[rows]
-        self.gradients[rows] = gradients[rows]
+        curved = self._learn(good, steps, gradients, metric)
         # Where the slope did not fall off there is more to be had further on.
-        self.aim(rows, free, np.where(curved, 1.0, _STRIDE * self.lengths[rows]))
+        lengths = np.where(curved, 1.0, _STRIDE * self.lengths)
+        if good.all():
+            self.X, self.values, self.gradients, self.lengths = X, values, gradients, lengths
+        else:
+            rows = np.flatnonzero(~good)
+            lengths[rows], gained[rows] = self._shorten(rows, expected[rows], gained[rows], metric)
+            self.X = np.where(good[:, None], X, self.X)
+            self.values = np.where(good, values, self.values)
+            self.gradients = np.where(good[:, None], gradients, self.gradients)
+            self.lengths = lengths
+        self.aim(free)
         return gained
 
-    def aim(self, rows: Rows, free: Mask, lengths: Array | float = 1.0) -> None:
-        """Choose the next moves, and the part of them that is tried first."""
-        X, gradients, fresh = self.X[rows], self.gradients[rows], self.fresh[rows]
-        resting = ((X <= 0.0) & (gradients < 0.0)) | ((X >= 1.0) & (gradients > 0.0)) | ~free
-        uphill = np.where(resting, 0.0, gradients)
-        moves = np.where(resting, 0.0, _times(self.inverse_hessians[rows], uphill))
-        sizes = np.maximum(np.sqrt(np.vecdot(moves, moves)), 1e-300)
-        moves *= np.where(fresh, np.minimum(1.0, _FIRST_MOVE / sizes), 1.0)[:, None]
-        self.uphill[rows], self.moves[rows], self.lengths[rows] = uphill, moves, lengths
-        self.promises[rows] = np.vecdot(uphill, moves)
+    def aim(self, free: Mask) -> None:
+        """Choose the next moves; they stay as they are for searches that have learned nothing."""
+        room = np.where(self.gradients > 0.0, 1.0 - self.X, self.X)
+        moving = (room > 0.0) & free
+        self.uphill = self.gradients * moving
+        self.moves = _times(self.inverse_hessians, self.uphill) * moving
+        if self.fresh.any():
+            sizes = np.maximum(np.sqrt(np.vecdot(self.moves, self.moves)), 1e-300)
+            self.moves[self.fresh] *= np.minimum(1.0, _FIRST_MOVE / sizes)[self.fresh, None]
+        self.promises = np.vecdot(self.uphill, self.moves)
 
-    def _learn(self, rows: Rows, s: Array, gradients: Array, metric: Array) -> Mask:
+    def _learn(self, good: Mask, s: Array, gradients: Array, metric: Array) -> Mask:
         """Update inverse Hessians (BFGS) after the steps s; tells which steps met a curvature."""
-        y = np.where(self.uphill[rows] != 0.0, self.gradients[rows] - gradients, 0.0)
+        taught = good[:, None] & (self.uphill != 0.0)
+        y = np.where(taught, self.gradients - gradients, 0.0)
         sy = np.vecdot(s, y)
-        sizes = np.vecdot(s, s) * np.vecdot(y, y)
-        curved: Mask = sy > _CURVED * np.sqrt(sizes)
-        rows, s, y, sy = rows[curved], s[curved], y[curved], sy[curved]
-        first = self.fresh[rows]
-        unit = np.where(first, sy / np.vecdot(y, metric * y), 1.0)
-        H = self.inverse_hessians[rows] * unit[:, None, None]
+        curved: Mask = sy > _CURVED * np.sqrt(np.vecdot(s, s) * np.vecdot(y, y))
+        sy = np.where(curved, sy, np.inf)  # divides to nothing where there is nothing to learn
+        H = self.inverse_hessians
+        first = self.fresh & curved
+        if first.any():
+            unit = sy[first] / np.vecdot(y[first], metric * y[first])
+            H[first] *= unit[:, None, None]
+            self.fresh = self.fresh & ~curved
         Hy = _times(H, y)
         weight = 0.5 * (1.0 + np.vecdot(y, Hy) / sy)
         half = (Hy - weight[:, None] * s)[:, :, None] * (s / sy[:, None])[:, None, :]
-        self.inverse_hessians[rows] = H - half - half.transpose(0, 2, 1)
-        self.fresh[rows] = False
+        H -= half
+        H -= half.transpose(0, 2, 1)
         return curved
 
     def _shorten(
-        self, rows: Rows, expected: Array, gained: Array, free: Mask, metric: Array
-    ) -> Array:
-        """Shorten moves that failed; where that leads nowhere, forget what was known, once."""
+        self, rows: Rows, expected: Array, gained: Array, metric: Array
+    ) -> tuple[Array, Array]:
+        """Lengths for moves that failed, and the outlook; what leads nowhere is forgotten."""
         # To the top of the parabola through value, slope and the failed try; a tenth beside -inf.
         parabola = 0.5 * expected / np.maximum(expected - gained, 1e-300)
         lengths = self.lengths[rows] * np.clip(parabola, 0.1, 0.5)
@@ -177,11 +185,10 @@ class _Searches:
         lengths = np.where(wall < self.lengths[rows], np.maximum(lengths, wall), lengths)
         lost = lengths < _SHORTEST
         outlook = np.where(lost & self.fresh[rows], -np.inf, np.inf)
-        self.lengths[rows] = lengths
-        rows = rows[lost]
-        self.inverse_hessians[rows], self.fresh[rows] = np.diag(metric), True
-        self.aim(rows, free)
-        return outlook
+        if lost.any():
+            self.inverse_hessians[rows[lost]], self.fresh[rows[lost]] = np.diag(metric), True
+            lengths[lost] = 1.0
+        return lengths, outlook
 
 
 def _first_wall(X: Array, moves: Array) -> Array:
@@ -221,6 +228,8 @@ def _without_nan(objective: Objective) -> Objective:
 
     def evaluate(X: Array) -> tuple[Array, Array]:
         values, gradients = objective(X)
+        if np.isfinite(values).all() and np.isfinite(gradients).all():
+            return values, gradients
         known = np.where(np.isnan(values), -np.inf, values)
         return known, np.where(np.isfinite(gradients), gradients, 0.0)
 

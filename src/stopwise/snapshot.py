@@ -30,6 +30,7 @@ Mask = NDArray[np.bool_]
 T = TypeVar("T")
 
 SAME = 1e-6  # points of a box this close in every column of the unit cube count as one
+_SAME_SUM = 2.0 * SAME  # per column; twice, so that rounding does not matter
 _GOOD = 5  # best observations whose neighbourhoods are searched
 
 
@@ -232,7 +233,14 @@ class Snapshot:
             mask = np.zeros(len(self.domain), dtype=bool)
             mask[self._indices(known)] = True
             return mask if X is self.domain.points else mask[self._indices(X)]
-        return np.asarray(np.any(chebyshev_distances(X, known) <= SAME, axis=1))
+        # Points that are one have columns that sum to the same, and hardly any others do.
+        sums = self.once("sums of known", lambda: np.append(np.sort(known.sum(axis=1)), np.nan))
+        lowest = X.sum(axis=1) - _SAME_SUM * X.shape[1]
+        perhaps: Mask = sums[sums.searchsorted(lowest)] <= lowest + 2.0 * _SAME_SUM * X.shape[1]
+        if perhaps.any():
+            distances = chebyshev_distances(X[perhaps], known)
+            perhaps[perhaps] = (distances <= SAME).any(axis=1)
+        return perhaps
 
     def _known(self) -> Array:
         evaluated = self.X[:0] if self.replicates else self.X

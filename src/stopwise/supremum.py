@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 _NEIGHBOURHOODS = (0.2, 0.05, 0.01, 0.002)  # deviations about good points, in the unit cube
 _PER_NEIGHBOURHOOD = 8
-_ENTRANTS = 6  # searches that begin, for each that may go to the end
+_ENTRANTS = 4  # searches that begin, for each that may go to the end
 _EQUAL = 1e-13  # squared distance in the cube below which points are one
 _GAIN = 1e-9  # a discrete move must gain more than this
 _ROUNDS = 50  # of discrete moves; they end by themselves long before
@@ -116,7 +116,7 @@ def supremum(
     near = np.empty((0, width)) if near is None else near
     starts = np.empty((0, width)) if starts is None else starts
     search = search or Search()
-    unitless = _Unitless(score)
+    unitless = score if score.unit == 1.0 else _Unitless(score)
     chosen = np.vstack([domain.snap(starts), _screen(unitless, domain, rng, near, search)])
     X, values = _ascend(unitless, domain, chosen, search.restarts)
     if not len(X):
@@ -157,12 +157,15 @@ def _screen(
 ) -> Array:
     """Starting points: high in score and far from each other."""
     clouds = [domain.sobol(search.raw, rng)]
-    for deviation in _NEIGHBOURHOODS if len(near) else ():
+    if len(near):
         centres = np.repeat(near, _PER_NEIGHBOURHOOD, axis=0)
-        clouds.append(domain.snap(centres + deviation * rng.standard_normal(centres.shape)))
+        moves = rng.standard_normal((len(_NEIGHBOURHOODS), *centres.shape))
+        moves *= np.array(_NEIGHBOURHOODS)[:, None, None]
+        clouds.append(domain.snap((centres + moves).reshape(-1, domain.width)))
     X = np.vstack(clouds)
     values = _known(score(X))
-    X, values = X[values > -np.inf], values[values > -np.inf]
+    wanted = values > -np.inf
+    X, values = X[wanted], values[wanted]
     return X[_spread_out(X, values, _ENTRANTS * search.restarts)]
 
 
@@ -174,16 +177,17 @@ def _spread_out(X: Array, values: Array, count: int) -> NDArray[np.intp]:
     """
     order = np.argsort(-values, kind="stable")
     X = X[order]
-    squares = np.einsum("ij,ij->i", X, X)
+    squares, ones = np.vecdot(X, X)[:, None], np.ones((len(X), 1))
+    # So that one product of the two has the squared distances: |x|^2 + |x'|^2 - 2 x x'.
+    there, here = np.hstack([-2.0 * X, squares, ones]), np.hstack([X, ones, squares])
     nearest = np.full(len(X), np.inf)  # squared distance to what is chosen
     radius = 0.25**2 * X.shape[1]
     chosen: list[int] = []
     while len(chosen) < min(count, len(X)) and radius > _EQUAL:
-        far = nearest > radius
-        i = int(np.argmax(far))
-        if far[i]:
+        i = int((nearest > radius).argmax())
+        if nearest[i] > radius:
             chosen.append(i)
-            nearest = np.minimum(nearest, squares + squares[i] - 2.0 * (X @ X[i]))
+            np.minimum(nearest, there @ here[i], out=nearest)
         else:
             radius *= 0.25
     return np.asarray(order[chosen], dtype=np.intp)

@@ -80,21 +80,29 @@ def _log_h_and_ratios(z: Array) -> tuple[Array, Array, Array]:
     mills, q, mills_over_q = _tail(x)
     half_square = 0.5 * x * x
     negative = z < 0
-    if negative.all():  # as it is where little can be gained
-        return np.log(q) - half_square - _LOG_SQRT_2PI, mills_over_q, 1.0 / q
+    if negative.all():  # one side as a rule: few points are asked for at a time
+        return _below(q, mills_over_q, half_square)
     density = _PHI_0 * np.exp(-half_square)
-    # z < 0: h = phi q, so phi is taken out of every ratio. z >= 0: h(z) = z + h(-z).
-    h_above = x + density * q
-    log_h = np.where(negative, np.log(q) - half_square - _LOG_SQRT_2PI, np.log(h_above))
-    cdf_ratio = np.where(negative, mills_over_q, (1.0 - density * mills) / h_above)
-    pdf_ratio = np.where(negative, 1.0 / q, density / h_above)
+    h = x + density * q  # h(z) = z + h(-z)
+    above = np.log(h), (1.0 - density * mills) / h, density / h
+    if not negative.any():
+        return above
+    below = _below(q, mills_over_q, half_square)
+    log_h, cdf_ratio, pdf_ratio = map(np.where, [negative] * 3, below, above)
     return log_h, cdf_ratio, pdf_ratio
+
+
+def _below(q: Array, mills_over_q: Array, half_square: Array) -> tuple[Array, Array, Array]:
+    """Log h, Phi/h and phi/h of z < 0, where h = phi q: phi is taken out of every ratio."""
+    return np.log(q) - half_square - _LOG_SQRT_2PI, mills_over_q, 1.0 / q
 
 
 def _as_arrays(*values: ArrayLike) -> tuple[list[Array], tuple[int, ...]]:
     arrays = [np.asarray(v, dtype=np.float64) for v in values]
-    shape = np.broadcast_shapes(*(a.shape for a in arrays))
     # np.broadcast_arrays would do, at ten times the overhead: this is called on small batches.
+    shape = arrays[0].shape
+    if any(a.shape not in (shape, ()) for a in arrays):
+        shape = np.broadcast_shapes(*(a.shape for a in arrays))
     return [(a if a.shape == shape else _stretched(a, shape)).reshape(-1) for a in arrays], shape
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_FINE = 1e-6  # a step that promises less is not made
+_FINE = 1e-5  # a step that promises less is not made
 _LONGEST = 2.0  # longest step of any coordinate
 _DAMPING = 1e-2  # added to the curvature of every coordinate
 _SUFFICIENT = 1e-4  # Armijo's fraction of the predicted gain

@@ -25,6 +25,7 @@ from stopwise.models.gp import (
     condition,
 )
 from stopwise.models.likelihood import Likelihood, log_likelihood
+from stopwise.models.pairs import Pairs
 from stopwise.models.priors import Fixed, Flat, Prior, Priors, priors
 
 Array = NDArray[np.float64]
@@ -72,7 +73,9 @@ class _Problem:
     def at(self, theta: Array) -> _Place:
         """Minus the log posterior density at log parameters, and what else is asked for there."""
         hyper = self.unpack(theta)
-        likelihood = log_likelihood(self.X, self.y, hyper, self.groups, profile_mean=True)
+        likelihood = log_likelihood(
+            self.X, self.y, hyper, self.groups, profile_mean=True, pairs=self._pairs
+        )
         return _Place(self, theta, likelihood)
 
     def opinions(self, theta: Array) -> list[tuple[Prior, Array]]:
@@ -89,6 +92,10 @@ class _Problem:
         lengthscale = self.priors.lengthscale.log_mode + math.log(stretch)
         noise = [self.priors.noise.log_mode] if self.noise is None else []
         return self._inside(np.array([lengthscale] * self.d + [0.0, *noise]))
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return Pairs(self.X, self.groups)
 
     def _inside(self, theta: Array) -> Array:
         return np.asarray(np.clip(theta, *self.bounds().T))

@@ -149,18 +149,20 @@ class Posterior:
         slope *= self.hyper.outputscale
         u = chol.times_lower(self.whitener, k)
         w = self._unwhitened(u)
-        variance = self.hyper.outputscale - np.einsum("ij,ij->j", u, u)
+        variance = self.hyper.outputscale - np.vecdot(u.T, u.T)
         pull = w  # d variance = -2 pull^T dk
         if self.interpolate:
             noise = self.nugget
-            variance -= noise * np.einsum("ij,ij->j", w, w)
+            variance -= noise * np.vecdot(w.T, w.T)
             pull = w + noise * self._unwhitened(chol.times_lower(self.whitener, w))
-        d_mean = self._through_kernel(self._weights * slope, scaled)
-        d_half_variance = -self._through_kernel(pull * slope, scaled)
-        std = np.sqrt(np.maximum(variance, 0.0))[:, None]
-        d_std = np.divide(d_half_variance, std, out=np.zeros_like(d_mean), where=std > 0)
-        scale = self.standardiser.scale
-        return self._user_units(self.residual @ u, variance), d_mean * scale, d_std * scale
+        normal = self._user_units(self.residual @ u, variance)
+        d_mean, d_half_variance = self._through_kernel(slope, pull, scaled)
+        # d std = d variance/(2 std), in the user's units; none where nothing is uncertain.
+        std = normal.std[:, None]
+        scale_over_std = np.divide(
+            -self.standardiser.scale, std, out=np.zeros_like(std), where=std > 0
+        )
+        return normal, d_mean, d_half_variance * scale_over_std
 
     def covariance(self, A: Array, B: Array) -> Array:
         """Posterior covariances of f between the rows of A and of B, in squared user's units."""
@@ -235,6 +237,11 @@ class Posterior:
         return self.X * self._inverse_scales
 
     @cached_property
+    def _scaled_and_one(self) -> Array:
+        """The data, in length scales, and a column of ones, with which a product sums."""
+        return np.hstack([self._scaled, np.ones((len(self._scaled), 1))])
+
+    @cached_property
     def _weights(self) -> Array:
         """K^-1 (y - m), as a column."""
         return self._unwhitened(self.residual[:, None])
@@ -256,11 +263,19 @@ class Posterior:
             variance -= self.nugget * np.einsum("ij,ij->j", w, w)
         return variance
 
-    def _through_kernel(self, weighted_slope: Array, scaled: Array) -> Array:
-        """Sum over data of weight * dk/dx, where dk/dx = -slope (x - x_data)/lengthscale^2."""
-        total = weighted_slope.sum(axis=0)
-        pull = weighted_slope.T @ self._scaled - scaled * total[:, None]
-        return np.asarray(pull * self._inverse_scales)
+    def _through_kernel(self, slope: Array, pull: Array, scaled: Array) -> Array:
+        """Sums over data of weight * dk/dx, where dk/dx = -slope (x - x_data)/lengthscale^2.
+
+        The weights are those of the mean, and ``pull``: (2, rows, width), scaled as a mean is.
+        """
+        rows, width = scaled.shape
+        weighted = np.empty((2, rows, len(slope)))
+        np.multiply(slope.T, self._weights[:, 0], out=weighted[0])
+        np.multiply(slope.T, pull.T, out=weighted[1])
+        sums = weighted.reshape(2 * rows, -1) @ self._scaled_and_one
+        sums = sums.reshape(2, rows, width + 1)
+        towards = sums[:, :, :-1] - scaled * sums[:, :, -1:]
+        return np.asarray(towards * (self._inverse_scales * self.standardiser.scale))
 
     def _user_units(self, mean: Array, variance: Array) -> Normal:
         scale, shift = self.standardiser.scale, self.standardiser.shift

@@ -26,12 +26,8 @@ from scipy.linalg import blas
 
 from stopwise._math import chol
 from stopwise.models.gp import Groups, Hyperparameters
-from stopwise.models.kernel import (
-    from_pairs,
-    matern52_and_slope,
-    pair_square_distances,
-    to_pairs,
-)
+from stopwise.models.kernel import from_pairs, matern52_and_slope, to_pairs
+from stopwise.models.pairs import Pairs
 
 Array = NDArray[np.float64]
 
@@ -49,8 +45,7 @@ class Likelihood:
     value: float
     mean: float
     _hyper: Hyperparameters
-    _groups: Groups
-    _scaled: Array  # inputs, in length scales
+    _pairs: Pairs
     _slope: Array  # of the kernel, for every pair
     _lower: Array
     _residual: Array  # L^-1 (y - mean)
@@ -83,14 +78,14 @@ class Likelihood:
 
     @cached_property
     def _gradient(self) -> _Gradient:
-        n, Xs, alpha, noise = self._residual.size, self._scaled, self._alpha, self._hyper.noise
+        n, alpha, noise = self._residual.size, self._alpha, self._hyper.noise
         inverse = chol.inverse(self._lower)
         trace = float(alpha @ alpha) - float(inverse.trace())
-        # tr((aa' - K^-1) dK) over pairs; (x - x')^2 is expanded so that BLAS does the sums.
+        # tr((aa' - K^-1) dK), over pairs.
         rest = blas.dsyr(-1.0, alpha, lower=1, a=inverse, overwrite_a=1)
-        weights = from_pairs(self._slope * to_pairs(rest.T), n)
-        per_column = np.einsum("ij,ij->j", Xs, weights @ Xs) - weights.sum(axis=0) @ (Xs * Xs)
-        d_lengthscales = self._hyper.outputscale * self._by_parameter(per_column[None, :])[0]
+        by_pair = self._slope * to_pairs(rest.T)
+        scales = self._hyper.outputscale / self._hyper.lengthscales**2
+        d_lengthscales = -scales * self._pairs.square_differences(by_pair)
         # tr((aa' - K^-1)(K - noise I)) needs no product of matrices; jitter, if any, grows with K.
         quadratic = float(self._residual @ self._residual)
         d_outputscale = 0.5 * (quadratic - n - noise * trace)
@@ -101,7 +96,9 @@ class Likelihood:
 
         The mean is taken for one that is estimated too, as it is when it is profiled out.
         """
-        Xs, alpha, width = self._scaled, self._alpha, self._scaled.shape[1]
+        groups, alpha = self._pairs.groups, self._alpha
+        Xs = self._pairs.X / self._hyper.lengthscales[groups]
+        width = Xs.shape[1]
         slope = self._hyper.outputscale * from_pairs(self._slope, alpha.size)
         powers = np.hstack([np.ones((alpha.size, 1)), Xs, Xs * Xs]) * alpha[:, None]
         total, first, second = np.split(slope @ powers, [1, 1 + width], axis=1)
@@ -117,12 +114,18 @@ class Likelihood:
     def _by_parameter(self, by_column: Array) -> Array:
         """Sums over the columns of each parameter."""
         sums = np.zeros((self._hyper.lengthscales.size, len(by_column)))
-        np.add.at(sums, self._groups, by_column.T)
+        np.add.at(sums, self._pairs.groups, by_column.T)
         return sums.T
 
 
 def log_likelihood(
-    X: Array, y: Array, hyper: Hyperparameters, groups: Groups, *, profile_mean: bool = False
+    X: Array,
+    y: Array,
+    hyper: Hyperparameters,
+    groups: Groups,
+    *,
+    profile_mean: bool = False,
+    pairs: Pairs | None = None,
 ) -> Likelihood:
     """Log marginal likelihood of standardised y.
 
@@ -134,10 +137,11 @@ def log_likelihood(
         hyper: Where to evaluate; its mean is ignored with ``profile_mean``.
         groups: Column -> parameter.
         profile_mean: Use the mean that maximises the likelihood.
+        pairs: Those of X, from whoever asks more than once.
     """
+    pairs = Pairs(X, groups) if pairs is None else pairs
     n = y.size
-    scaled = X / hyper.lengthscales[groups]
-    k, slope = matern52_and_slope(pair_square_distances(scaled))  # every pair once
+    k, slope = matern52_and_slope(pairs.square_distances(hyper.lengthscales))
     k *= hyper.outputscale
     K = from_pairs(k, n)
     K.flat[:: n + 1] = hyper.outputscale + hyper.noise
@@ -148,4 +152,4 @@ def log_likelihood(
     residual = whitened[:, 0] - mean * ones
     quadratic = float(residual @ residual)
     value = -0.5 * (quadratic + chol.log_determinant(lower) + n * math.log(2.0 * math.pi))
-    return Likelihood(value, mean, hyper, groups, scaled, slope, lower, residual, ones)
+    return Likelihood(value, mean, hyper, pairs, slope, lower, residual, ones)

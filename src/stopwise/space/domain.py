@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from stopwise.errors import InputError, InputTypeError
 from stopwise.space._checks import listing, of_type, suggestion
 from stopwise.space._scale import Array
+from stopwise.space._sobol import sobol_block
 from stopwise.space.parameters import Categorical, Integer, Parameter, Real
 
 Params = Mapping[str, Any]
@@ -86,7 +87,7 @@ class Mixed:
         kinds = np.array([isinstance(parameter, Real) for parameter in self.parameters])
         return read_only(kinds[self.groups])
 
-    @property
+    @cached_property
     def is_box(self) -> bool:
         """Whether every parameter is real."""
         return bool(self.real.all())
@@ -134,7 +135,14 @@ class Mixed:
         Returns:
             A new matrix of the same shape.
         """
-        return np.hstack([parameter.snap(U) for parameter, U in self._blocks(X)])
+        X = as_points(X, self.width)
+        snapped = np.clip(
+            X, 0.0, 1.0
+        )  # where a parameter is real; the others are placed one by one
+        for index, parameter in self._discrete:
+            columns = self.columns[index]
+            snapped[:, columns] = parameter.snap(X[:, columns])
+        return snapped
 
     def key(self, X: ArrayLike) -> list[bytes]:
         """Return one hashable per point; it is the same for points that decode to equal params.
@@ -200,16 +208,12 @@ class Mixed:
         Returns:
             The points, of shape (n, width).
         """
-        # scipy.stats takes a second to load, which `import stopwise` should not.
-        from scipy.stats import qmc
-
-        # A whole block of 2^m points, since part of one is what scipy warns of. The argument
-        # is called rng from scipy 1.15 on, which still takes this name.
-        sequence = qmc.Sobol(self.d, scramble=True, seed=rng)
-        uniform = sequence.random_base2(max(n - 1, 0).bit_length())[:n]
+        uniform = sobol_block(self.d, max(n - 1, 0).bit_length(), rng)[:n]
+        if self.is_box:
+            return uniform
         return np.hstack([p.spread(uniform[:, j]) for j, p in enumerate(self.parameters)])
 
-    @property
+    @cached_property
     def _discrete(self) -> list[tuple[int, Integer | Categorical]]:
         return [(i, p) for i, p in enumerate(self.parameters) if not isinstance(p, Real)]
 
