@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 _FINE = 1e-5  # a step that promises less is not made
 _LONGEST = 2.0  # longest step of any coordinate
@@ -70,18 +71,26 @@ def descend(at: Callable[[Array], P], begin: P, curvature: Array, bounds: Array)
 
 def _newton_step(here: Place, hessian: Array, bounds: Array) -> Array:
     """To where the quadratic model is least; a coordinate that leans on a bound rests there."""
-    low, high = bounds.T
-    x, push, resting = here.x, -here.gradient, np.zeros(here.x.size, dtype=bool)
-    while True:
-        resting |= ((x <= low) & (push <= 0.0)) | ((x >= high) & (push >= 0.0))
-        free = np.flatnonzero(~resting)
-        step = np.zeros_like(x)
-        step[free] = np.linalg.solve(hessian[np.ix_(free, free)], -here.gradient[free])
-        if not np.any(((x <= low) & (step < 0.0)) | ((x >= high) & (step > 0.0))):
-            break
-        push = step  # the others may push one out that would not go by itself
+    at_low, at_high = here.x <= bounds[:, 0], here.x >= bounds[:, 1]
+    if (at_low | at_high).any():
+        step = _along_bounds(here.gradient, hessian, at_low, at_high)
+    else:  # the common case
+        step = np.asarray(np.linalg.solve(hessian, -here.gradient))
     longest = float(np.abs(step).max(initial=0.0))
     return step if longest <= _LONGEST else step * (_LONGEST / longest)
+
+
+def _along_bounds(gradient: Array, hessian: Array, at_low: Mask, at_high: Mask) -> Array:
+    """A Newton step that leaves no bound behind."""
+    push, resting = -gradient, np.zeros(gradient.size, dtype=bool)
+    while True:
+        resting |= (at_low & (push <= 0.0)) | (at_high & (push >= 0.0))
+        free = np.flatnonzero(~resting)
+        step = np.zeros_like(gradient)
+        step[free] = np.linalg.solve(hessian[np.ix_(free, free)], -gradient[free])
+        if not np.any((at_low & (step < 0.0)) | (at_high & (step > 0.0))):
+            return step
+        push = step  # the others may push one out that would not go by itself
 
 
 def _first_better(at: Callable[[Array], P], here: P, step: Array, bounds: Array) -> P | None:
