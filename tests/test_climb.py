@@ -309,3 +309,23 @@ def test_only_finalists_go_on(finalists):
     _, values = climb(objective, X, everywhere(X), finalists=finalists)
     assert max(objective.calls[4:]) <= finalists
     assert values.max() >= objective.objective(X)[0].max()
+
+
+def test_a_search_ends_at_its_goal_and_one_without_hope_goes_no_further():
+    """Two ridges along a column that rests: the left one rises above the goal."""
+    goal, free = -1.0, np.array([False, True, True])
+    curvature = np.diag([0.0, 30.0, 3.0])
+
+    def objective(X):
+        slope = (X - 0.5) @ curvature
+        top = np.where(X[:, 0] > 0.5, -1.5, -0.99)
+        height = top - 0.5 * np.einsum("ri,ri->r", X - 0.5, slope)
+        return np.minimum(height, goal), np.where((height < goal)[:, None], -slope, 0.0)
+
+    X = np.array([[0.0, 0.05, 0.05], [0.0, 0.45, 0.9], [1.0, 0.6, 0.1], [1.0, 0.9, 0.95]])
+    with_goal, without = Counted(objective), Counted(objective)
+    _, values = climb(with_goal, X, free, rivals=False, goal=goal)
+    _, finest = climb(without, X, free, rivals=False)
+    np.testing.assert_allclose(finest, [goal, goal, -1.5, -1.5])
+    np.testing.assert_array_equal(values >= goal, [True, True, False, False])
+    assert sum(with_goal.calls) < sum(without.calls)

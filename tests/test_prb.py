@@ -565,3 +565,16 @@ def test_where_nothing_can_be_gained_no_net_is_laid():
     verdict, signal = ask(snapshot, 1e3)
     assert verdict.stop
     assert signal.facts["exceeding"] == 0.0
+
+
+def test_the_first_paths_on_a_box_are_the_same_however_they_are_asked_for():
+    """The pilots come first, each once; all that follow are fresh."""
+    snapshot = box_study(SQUARE, 10, None)
+    epsilon = margin_for(box_truth(SQUARE, 10, None), 0.3)
+    apart = np.concatenate(list(crossings(replace(snapshot, _memo={}), epsilon, [40, 24, 64])))
+    once = np.concatenate(list(crossings(replace(snapshot, _memo={}), epsilon, [64, 64])))
+    again = np.concatenate(list(crossings(snapshot, epsilon, [10, 54])))
+    np.testing.assert_array_equal(apart, once)
+    np.testing.assert_array_equal(again, once[:64])
+    assert 0 < np.count_nonzero(once[:64]) < 64
+    assert np.any(once[:64] != once[64:])

@@ -28,6 +28,7 @@ _FIRST_MOVE = 0.8  # longest move along a bare gradient, in the unit cube
 _LONGEST_SCALE = 10.0  # beyond, a parameter is irrelevant, and how much so tells nothing
 _FINE = 1e-8  # a smaller promise is not worth an evaluation
 _PATIENCE = 20.0  # steps, at its present pace, within which a search must reach the leader
+_HOPE = 10.0  # a search must reach its goal with so many times what its next move promises
 _STRIDE = 2.0  # a step along which the slope did not fall off makes the next so much longer
 _BEYOND = 1.0 + 1e-12  # a little further than the wall, so that rounding does not stop short of it
 _HEAT = 3  # evaluations from one heat to the next
@@ -43,6 +44,7 @@ def climb(
     scales: Array | None = None,
     rivals: bool = True,
     finalists: int | None = None,
+    goal: float | None = None,
     max_steps: int = 200,
 ) -> tuple[Array, Array]:
     """Climb from each row of X within [0, 1]; returns the points reached and their values.
@@ -59,6 +61,8 @@ def climb(
         rivals: Whether the searches are for one maximum; if each is for its own, all end finely.
         finalists: How many searches go on after the first few evaluations. Searches that meet
             are then one; those behind go no further. All of them go on if left out.
+        goal: A height that is enough, for each search: beyond it the objective must be flat. A
+            search that has no hope to reach it goes no further.
         max_steps: Upper bound of evaluations.
     """
     if not len(X):
@@ -78,6 +82,8 @@ def climb(
         reached[searches.rows], heights[searches.rows] = searches.X, searches.values
         behind = heights.max() - searches.values if rivals else np.zeros(1)
         going = (searches.promises > _FINE) & (_PATIENCE * pace >= behind)
+        if goal is not None:
+            going &= searches.fresh | (_HOPE * searches.promises >= goal - searches.values)
         if finalists is not None and step % _HEAT == 0:
             nearby = _best_nearby(searches.X / np.minimum(scales, 1.0), searches.values)
             leaders[searches.rows] = searches.rows[nearby]

@@ -28,7 +28,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from stopwise._math import chol
 from stopwise.errors import InputError
-from stopwise.models.kernel import matern52, matern52_and_slope, scaled_square_distances
+from stopwise.models.kernel import (
+    from_pairs,
+    matern52,
+    matern52_and_slope,
+    pair_square_distances,
+    scaled_square_distances,
+)
 
 Array = NDArray[np.float64]
 Groups = NDArray[np.intp]
@@ -167,13 +173,22 @@ class Posterior:
     def covariance(self, A: Array, B: Array) -> Array:
         """Posterior covariances of f between the rows of A and of B, in squared user's units."""
         scales = self._inverse_scales
-        prior = matern52(scaled_square_distances(A * scales, B * scales))
         u_a = chol.times_lower(self.whitener, self.cross_covariance(A))
-        u_b = chol.times_lower(self.whitener, self.cross_covariance(B))
-        value = self.hyper.outputscale * prior - u_a.T @ u_b
+        if A is B:  # every pair once
+            value = from_pairs(matern52(pair_square_distances(A * scales)), len(A))
+            np.fill_diagonal(value, 1.0)
+            u_b = u_a
+        else:
+            value = matern52(scaled_square_distances(A * scales, B * scales))
+            u_b = chol.times_lower(self.whitener, self.cross_covariance(B))
+        value *= self.hyper.outputscale
+        value -= u_a.T @ u_b
         if self.interpolate:
-            value -= self.nugget * (self._unwhitened(u_a).T @ self._unwhitened(u_b))
-        return np.asarray(value * self.standardiser.scale**2)
+            w_a = self._unwhitened(u_a)
+            w_b = w_a if A is B else self._unwhitened(u_b)
+            value -= self.nugget * (w_a.T @ w_b)
+        value *= self.standardiser.scale**2
+        return value
 
     # ------------------------------------------------------------- conditioning
 

@@ -25,11 +25,11 @@ from scipy.linalg import lapack
 from stopwise._math import chol
 from stopwise.models.gp import Posterior
 from stopwise.models.kernel import matern52_and_slope, scaled_square_distances
-from stopwise.models.paths import Paths, sample_paths
+from stopwise.models.paths import sample_paths
 
 Array = NDArray[np.float64]
 
-_FREQUENCIES = 256  # of what is between the points of a net
+_FREQUENCIES = 128  # of what is between the points of a net
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what derives from the fields is cached
@@ -80,16 +80,27 @@ class Net:
 
     def paths(self, normals: Array, rng: np.random.Generator) -> NetPaths:
         """A path through each draw."""
-        prior = sample_paths(self.posterior, rng, len(normals), _FREQUENCIES)
-        wanted = normals.T - chol.solve_lower(self.lower, self._off_mean(prior))
-        about_pivots = chol.solve_upper(self.lower, wanted)
-        about_pivots *= self.posterior.hyper.outputscale * self.posterior.standardiser.scale**2
-        weights = np.vstack([-self._pull @ about_pivots, about_pivots])
-        return NetPaths(prior, self._centres, np.ascontiguousarray(weights.T))
+        posterior, n = self.posterior, len(normals)
+        prior = sample_paths(posterior, rng, n, _FREQUENCIES)
+        scale = posterior.standardiser.scale
+        off_mean = np.asfortranarray(prior(self.pivots).T) - self._pivot_mean
+        wanted = normals.T - chol.solve_lower(self.lower, off_mean)
+        about_pivots = chol.solve_upper(self.lower, wanted) * scale
+        about_data = prior.updates - self._pull @ about_pivots
+        weights = np.vstack([about_data, about_pivots])
+        weights *= posterior.hyper.outputscale * scale
+        return NetPaths(
+            posterior,
+            prior.frequencies,
+            np.ascontiguousarray(prior.weights.T) * scale,
+            self._centres,
+            np.ascontiguousarray(weights.T),
+        )
 
-    def _off_mean(self, prior: Paths) -> Array:
-        """How far each path is from the mean at the pivots, (rank, n)."""
-        return np.asfortranarray((prior(self.pivots) - self.posterior(self.pivots).mean).T)
+    @cached_property
+    def _pivot_mean(self) -> Array:
+        """Means at the pivots, (rank, 1)."""
+        return self.posterior(self.pivots).mean[:, None]
 
     @cached_property
     def _pull(self) -> Array:
@@ -111,11 +122,13 @@ class Net:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetPaths:
-    """Paths through the draws of a net, in the user's units."""
+    """Paths through the draws of a net, in the user's units: waves and kernels."""
 
-    prior: Paths
+    posterior: Posterior
+    frequencies: Array  # (width, M), for scaled inputs
+    waves: Array  # (n, 2 M): of cosines then sines
     centres: Array  # data and pivots, in length scales
-    weights: Array  # (n, centres): of the kernels that lead a path through its draw
+    weights: Array  # (n, centres): of the kernels that lead a path through data and draw
 
     def __len__(self) -> int:
         """Number of paths."""
@@ -123,12 +136,24 @@ class NetPaths:
 
     def with_gradient(self, X: Array, which: NDArray[np.intp]) -> tuple[Array, Array]:
         """Row i of X on path ``which[i]``: values (rows,) and gradients (rows, width)."""
-        posterior = self.prior.posterior
-        scales = posterior.hyper.lengthscales[posterior.groups]
+        scales = self.posterior.hyper.lengthscales[self.posterior.groups]
         scaled, weights = X / scales, self.weights[which]
-        value, gradient = self.prior.with_gradient(X, which)
+        angles, waves = scaled @ self.frequencies, self.waves[which]
+        of_cosine, of_sine = waves[:, : angles.shape[1]], waves[:, angles.shape[1] :]
+        cosine, sine = np.cos(angles), np.sin(angles)
         k, slope = matern52_and_slope(scaled_square_distances(scaled, self.centres))
-        value += np.einsum("ij,ij->i", k, weights)
+        value = self._mean + np.vecdot(cosine, of_cosine) + np.vecdot(sine, of_sine)
+        value += np.vecdot(k, weights)
+        cosine *= of_sine
+        sine *= of_cosine
+        cosine -= sine
         slope *= weights  # dk/dx = -slope (x - centre)
-        pull = slope @ self.centres - scaled * slope.sum(axis=1, keepdims=True)
-        return value, gradient + pull / scales
+        gradient = cosine @ self.frequencies.T
+        gradient += slope @ self.centres - scaled * slope.sum(axis=1, keepdims=True)
+        return value, gradient / scales
+
+    @property
+    def _mean(self) -> float:
+        """The prior's mean."""
+        standardiser = self.posterior.standardiser
+        return self.posterior.hyper.mean * standardiser.scale + standardiser.shift

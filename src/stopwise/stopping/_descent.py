@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from stopwise._climb import climb
 from stopwise.snapshot import Snapshot
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
 
@@ -28,40 +30,68 @@ class Functions(Protocol):
 
 
 def descend(
+    snapshot: Snapshot, paths: Functions, which: Rows, starts: Array, max_steps: int = 200
+) -> tuple[Array, Array]:
+    """Points of paths near their local minima, from a start each, and their values.
+
+    Columns that are not real stay as they are.
+    """
+
+    def objective(X: Array, own: Rows) -> tuple[Array, Array]:
+        value, gradient = paths.with_gradient(X, own)
+        return -value, -gradient
+
+    X, found = _climb(snapshot, paths, objective, which, starts, max_steps=max_steps)
+    return X, -found
+
+
+def reach(
     snapshot: Snapshot,
     paths: Functions,
     which: Rows,
     starts: Array,
-    enough: Array | None = None,
-    max_steps: int = 200,
-) -> tuple[Array, Array]:
-    """Points of paths near their local minima, from a start each, and their values.
+    levels: Array,
+    max_steps: int,
+) -> tuple[Array, Mask]:
+    """Where descents on paths end, and which come below their path's level; each ends early."""
 
-    With ``enough``, a level for each path, a descent ends below it, and early where it stays far
-    above it. Columns that are not real stay as they are.
-    """
+    def objective(X: Array, own: Rows) -> tuple[Array, Array]:
+        value, gradient = paths.with_gradient(X, own)
+        short = levels[own] - value
+        return np.minimum(short, 0.0), np.where(short[:, None] < 0.0, -gradient, 0.0)
+
+    X, found = _climb(snapshot, paths, objective, which, starts, max_steps=max_steps, goal=0.0)
+    return X, found >= 0.0
+
+
+def _climb(
+    snapshot: Snapshot,
+    paths: Functions,
+    objective: Callable[[Array, Rows], tuple[Array, Array]],
+    which: Rows,
+    starts: Array,
+    *,
+    max_steps: int,
+    goal: float | None = None,
+) -> tuple[Array, Array]:
+    """Climb in units of the data, each row on its own path."""
     posterior = snapshot.belief.objective
     unit = posterior.standardiser.scale
-    # A column that does not move carries which path a row descends.
+    # A column that does not move carries which path a row is for.
     tags = (which / len(paths))[:, None]
 
-    def objective(rows: Array) -> tuple[Array, Array]:
+    def tagged(rows: Array) -> tuple[Array, Array]:
         own = np.rint(rows[:, -1] * len(paths)).astype(np.intp)
-        value, gradient = paths.with_gradient(rows[:, :-1], own)
-        uphill = np.hstack([-gradient / unit, np.zeros((len(rows), 1))])
-        if enough is None:
-            return -value / unit, uphill
-        short = (enough[own] - value) / unit
-        return np.minimum(short, 0.0), np.where(short[:, None] < 0.0, uphill, 0.0)
+        value, gradient = objective(rows[:, :-1], own)
+        return value / unit, np.hstack([gradient / unit, np.zeros((len(rows), 1))])
 
-    free = np.append(snapshot.domain.real, False)  # type: ignore[union-attr]
-    scales = np.append(posterior.hyper.lengthscales[posterior.groups], 1.0)
-    X, _ = climb(
-        objective,
+    X, found = climb(
+        tagged,
         np.hstack([starts, tags]),
-        free,
-        scales=scales,
-        rivals=enough is not None,  # what has reached its level leads
+        np.append(snapshot.domain.real, False),  # type: ignore[union-attr]
+        scales=np.append(posterior.hyper.lengthscales[posterior.groups], 1.0),
+        rivals=False,
+        goal=goal,
         max_steps=max_steps,
     )
-    return X[:, :-1], paths.with_gradient(X[:, :-1], which)[0]
+    return X[:, :-1], found * unit

@@ -43,17 +43,23 @@ def total_chance(snapshot: Snapshot, margin: float) -> float:
 
 def crossings(snapshot: Snapshot, margin: float, batches: Iterable[int]) -> Iterator[Mask]:
     """For each batch size, which of so many fresh paths have a regret above the margin."""
-    draw = _draws(snapshot, margin)
     rng = snapshot.rng("regret")
-    yield from (draw(rng, batch) for batch in batches)
-
-
-def _draws(snapshot: Snapshot, margin: float) -> Callable[[np.random.Generator, int], Mask]:
-    """How paths are drawn and judged on this domain."""
     domain = snapshot.domain
-    if not isinstance(domain, Finite):
-        key = ("crossings", margin)
-        return snapshot.once(key, lambda: Crossings.over(snapshot, margin)) or _never
+    if isinstance(domain, Finite):
+        draw = _draws(snapshot, domain, margin)
+        yield from (draw(rng, batch) for batch in batches)
+        return
+    box = snapshot.once(("crossings", margin), lambda: Crossings.over(snapshot, margin))
+    if box is None:  # no path gains anywhere what no point has a chance to gain
+        yield from (np.zeros(batch, dtype=bool) for batch in batches)
+    else:
+        yield from box(rng, batches)
+
+
+def _draws(
+    snapshot: Snapshot, domain: Finite, margin: float
+) -> Callable[[np.random.Generator, int], Mask]:
+    """How paths are drawn and judged on a finite domain."""
     points = _that_matter(snapshot, domain, margin)
     if len(points) <= _EXACT:
         exact = _joint_regrets(snapshot, points)
@@ -64,11 +70,6 @@ def _draws(snapshot: Snapshot, margin: float) -> Callable[[np.random.Generator, 
         return _lowest(paths, points) < _path_best(snapshot, paths) - margin
 
     return by_paths
-
-
-def _never(_: np.random.Generator, n: int) -> Mask:
-    """No path gains anywhere what no point has a chance to gain."""
-    return np.zeros(n, dtype=bool)
 
 
 def regrets(snapshot: Snapshot, rng: np.random.Generator, n: int) -> Array:
