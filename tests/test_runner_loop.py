@@ -74,6 +74,16 @@ def children_of(pid):
     return found
 
 
+def supervisor():
+    """Our child that supervises; other tests may have left children of other kinds."""
+    [found] = [
+        pid
+        for pid in children_of(os.getpid())
+        if "supervisor" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
+    ]
+    return found
+
+
 def test_a_run_to_its_end(configured, tmp_path):
     end, study, lines = driven(configured("--flood=2", top="workers = 2"))
     assert (end.why, end.signal) == ("verdict", 0)
@@ -101,7 +111,8 @@ def test_crashes_are_told_and_avoided(configured):
 
 def test_a_program_that_hangs_is_a_failed_trial_and_the_run_goes_on(configured, tmp_path):
     top = "timeout = 1.5\nworkers = 2\nmax_trials = 8"
-    end, study, _ = driven(configured("--hang-once", top=top))
+    never = '[search]\nstopping = { rule = "fixed", n = 100 }'
+    end, study, _ = driven(configured("--hang-once", top=top, rest=never))
     assert end.why == "verdict"
     [hung] = [o for o in study.history if o.failed]
     assert "killed after" in hung.message
@@ -240,7 +251,7 @@ def test_a_machine_that_shuts_down_signals_everybody(configured, tmp_path):
         if " started: " in line:
             while not (tmp_path / "grandchild.pid").exists():
                 time.sleep(0.01)
-            [program] = children_of(children_of(os.getpid())[0])
+            [program] = children_of(supervisor())
             os.kill(program, signal.SIGTERM)
             time.sleep(0.1)
             os.kill(os.getpid(), signal.SIGTERM)
@@ -257,7 +268,7 @@ def test_a_program_that_somebody_kills_has_failed(configured, tmp_path):
         if " started: " in line:
             while not (tmp_path / "grandchild.pid").exists():
                 time.sleep(0.01)
-            os.kill(children_of(os.getpid())[0], signal.SIGTERM)  # its supervisor
+            os.kill(supervisor(), signal.SIGTERM)
 
     end, study, _ = driven(config, react)
     assert end.why == "verdict"
