@@ -65,6 +65,8 @@ FIGURES = {
     "bars-8d": ("gp8d",),
     "iterations-1d": ("gp1d",),
     "iterations-8d": ("gp8d",),
+    "iterations-lcbench": ("lcbench",),
+    "iterations-nats": ("nats",),
     "moving-average": ("gp8d",),
     "windows": ("gp8d",),
     "runtime": ("gp8d",),
@@ -82,6 +84,8 @@ FIGURES = {
     "nats": ("nats",),
     "shipped": ("sklearn", "sklearn-unknown"),
     "refit": ("lcbench", "refit"),
+    "published": ("gp1d", "gp8d", "lcbench", "unknown-cost"),
+    "default-rule": ("gp1d", "gp8d", "lcbench", "nats", "sklearn", "unknown-cost"),
 }
 
 

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ours beside the published numbers, and with the departures of the published code switched on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from stopwise.experiments.figures import _style as style
+from stopwise.experiments.figures._found import Found, MissingTrajectoriesError
+from stopwise.experiments.figures._style import Sheet
+from stopwise.experiments.figures.bars_8d import AVERAGED
+from stopwise.experiments.published import Compared, compare, records
+from stopwise.experiments.quirks import PUBLISHED
+from stopwise.experiments.replay import PLAIN
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXPERIMENTS = ("gp1d", "gp8d", "lcbench", "unknown-cost")
+
+
+def draw(found: Found) -> Iterator[Sheet]:
+    """One table and figure for each experiment that has published numbers."""
+    missing: list[str] = []
+    drawn = 0
+    for experiment in EXPERIMENTS:
+        try:
+            yield _sheet(found, experiment)
+            drawn += 1
+        except MissingTrajectoriesError as error:
+            missing.append(str(error))
+    if not drawn:
+        raise MissingTrajectoriesError("; ".join(missing))
+
+
+def _sheet(found: Found, experiment: str) -> Sheet:
+    variant = AVERAGED if experiment == "gp8d" else PLAIN
+    ours = found.means(experiment, variant)
+    departed = found.means(experiment, quirks=PUBLISHED[experiment])
+    compared = compare(ours, departed)
+    if not compared:
+        message = f"no published number belongs to the trajectories of {experiment}"
+        raise MissingTrajectoriesError(message)
+    name = f"published-{experiment}"
+    note = found.note(experiment)
+    return Sheet(name, list(records(compared)), _scatter(compared), note)
+
+
+def _scatter(compared: list[Compared]) -> Figure:
+    figure, (panels,) = style.panels(1, 2, width=4.2, height=3.6, share_y=True)
+    for axes, text in zip(panels, ("correct", "with their departures"), strict=True):
+        for rule in dict.fromkeys(c.number.rule for c in compared):
+            own = [c for c in compared if c.number.rule == rule]
+            label, colour, marker = style.rule_style(rule)
+            if rule in style.BASELINES:
+                label, colour, marker = style.BASELINES[rule], "black", "D"
+            axes.plot(
+                [c.number.value for c in own],
+                [c.ours if text == "correct" else c.quirky for c in own],
+                marker,
+                color=colour,
+                markeredgecolor="black",
+                markeredgewidth=0.3,
+                markersize=4,
+                label=label,
+            )
+        style.log_axis(axes, "x")
+        style.log_axis(axes)
+        axes.axline((1.0, 1.0), (10.0, 10.0), color=style.GREY, linewidth=0.8)
+        style.title(axes, f"ours, {text}")
+        style.labels(axes, x="published cost-adjusted regret", y="ours")
+    style.legend(figure, panels)
+    return figure
