@@ -51,7 +51,7 @@ bench: $(DEV)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
 
 paper: $(DEV)
-	$(ONE_THREAD) $(BIN)/python -m stopwise.experiments --scale laptop --out results
+	$(ONE_THREAD) $(BIN)/stopwise paper --scale laptop
 
 lint: $(DEV)
 	$(BIN)/ruff check .

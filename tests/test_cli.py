@@ -102,3 +102,34 @@ def test_report_of_something_else_is_one_message(tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     assert "is no journal of stopwise" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_report_never_replaces_what_is_no_page(tmp_path):
+    path = tmp_path / "run.jsonl"
+    sw.Study({"x": sw.Real(0, 1)}, lam=0.01, journal=path).close()
+    content = path.read_bytes()
+    done = stopwise("report", path, "--out", path)
+    assert done.returncode == 2
+    assert "is no HTML page, so it is not replaced" in done.stderr
+    assert path.read_bytes() == content
+    for _ in range(2):  # a page is
+        assert stopwise("report", path).returncode == 0
+
+
+def test_report_of_a_folder_is_one_message(tmp_path):
+    done = stopwise("report", tmp_path)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_a_key_of_the_top_below_a_table_is_explained(tmp_path):
+    path = tmp_path / "tune.toml"
+    path.write_text(
+        'command = ["true"]\n[parameters]\nx = { type = "real", low = 0, high = 1 }\n'
+        "[worth]\nlam = 1\ntimeout = 5\n",
+        encoding="utf-8",
+    )
+    done = stopwise("run", path, "--check")
+    assert done.returncode == 2
+    assert "line 6: unknown key 'timeout' in [worth]" in done.stderr
+    assert "belongs at the top, before the first [table]" in done.stderr

@@ -77,7 +77,7 @@ def test_a_part_that_is_missing_is_said_on_the_figure(tmp_path):
     store.consolidate(kept, tmp_path / "gp1d.parquet")
     (drawn,) = draw_figures(["bars-1d"], trajectories=tmp_path, out=tmp_path, scale="smoke")
     assert "1 of 11 cells are missing: gp1d uniform+linear+periodic ts seed 0" in drawn.message
-    assert "cells are missing" in (tmp_path / "bars-1d.svg").read_text()
+    assert "1 of 11 cells are missing" in (tmp_path / "bars-1d.svg").read_text()
 
 
 def test_cells_of_a_run_that_goes_on_are_found(tmp_path):

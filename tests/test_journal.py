@@ -289,6 +289,21 @@ def test_a_table_and_its_costs_survive(path):
     assert study.should_stop() == whole.should_stop()
 
 
+def test_a_run_that_ended_on_its_budget_goes_on_when_there_is_more(path):
+    options = {"lam": 1e-9, "journal": path}
+    poor = sw.minimize(bowl, LINE, budget=6, **options)
+    assert (len(poor.history), poor.verdict.rule) == (6, "budget")
+    with pytest.warns(ResumeWarning, match=r"budget is now 9; it was 6"):
+        richer = sw.minimize(bowl, LINE, budget=9, **options)
+    assert (len(richer.history), richer.verdict.rule) == (9, "budget")
+    with pytest.warns(ResumeWarning, match="budget is now None"):
+        free = sw.Study.resume(path, budget=None)
+    assert not free.should_stop().stop
+    free.close()
+    again = resumed(path)  # what was forgotten stays forgotten
+    assert again.traces == free.traces
+
+
 def test_minimize_called_again_goes_on(path):
     calls = []
 
@@ -483,6 +498,36 @@ def test_damage_in_the_middle_is_an_error_that_names_the_line(path, damage):
     with pytest.raises(JournalError, match="line 5 of"):
         sw.Study.resume(path)
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"value": 1.0', '"value": "a"'),
+        ('"params": {"x": 0.25}, "value"', '"params": {"x": 7}, "value"'),
+        ('"params": {"x": 0.25}, "value"', '"params": {"z": 0.25}, "value"'),
+    ],
+)
+def test_a_line_that_cannot_be_is_named(path, old, new):
+    study = sw.Study(LINE, lam=0.01, journal=path)
+    study.tell({"x": 0.25}, 1.0)
+    study.tell({"x": 0.75}, 2.0)
+    study.close()
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    for opened in (sw.Study.resume, sw.Study.load):
+        with pytest.raises(JournalError, match=r"line 2 of .* is not understood"):
+            opened(path)
+
+
+def test_a_line_that_stands_there_twice_is_named(path):
+    grown(sw.Study(LINE, lam=0.01, journal=path), 2).close()
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    [first, *_] = [i for i, line in enumerate(lines) if '"event": "tell"' in line]
+    path.write_text("".join([*lines[: first + 1], *lines[first:]]), encoding="utf-8")
+    with pytest.raises(JournalError, match=f"line {first + 2} of .* told before"):
+        sw.Study.resume(path)
 
 
 def test_no_file_and_no_folder(path):

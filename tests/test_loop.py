@@ -5,6 +5,7 @@ import math
 import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -411,3 +412,10 @@ def test_what_runs_when_it_stops_is_let_finish_and_counts():
         )
     assert result.best.value == -100.0
     assert len(result.history) == 4
+
+
+def test_an_objective_that_never_succeeds_is_said():
+    with pytest.warns(UserWarning, match="the first of 10 said: ZeroDivisionError") as caught:
+        result = sw.minimize(lambda _: 1 / 0, {"x": sw.Real(0, 1)}, lam=0.01)
+    assert result.best is None
+    assert Path(caught[0].filename).name == "test_loop.py"

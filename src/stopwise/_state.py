@@ -89,7 +89,14 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The study goes on elsewhere: what runs was asked of a process that is gone."""
+    """The study goes on elsewhere: what runs was asked of a process that is gone.
+
+    Args:
+        another_budget: Whether other points are affordable now, so that what was recorded at this
+            moment is to be recorded anew.
+    """
+
+    another_budget: bool = False
 
 
 Event: TypeAlias = (
@@ -151,8 +158,11 @@ class State:
             case Dropped(number):
                 self._remove(number)
                 self.verdict = None
-            case Resumed():
+            case Resumed(another_budget):
                 self.unanswered = sorted(self.pending)
+                if another_budget:
+                    self._forget_last_signals()
+                    self.verdict = None
 
     def _record(self, signals: Mapping[str, Signal]) -> None:
         for key, signal in signals.items():
@@ -171,15 +181,21 @@ class State:
         self.verdict = None
 
     def _tell(self, observation: Observation) -> None:
+        if observation.number not in self.pending and observation.number < self.next:
+            message = f"trial {observation.number} is told and was not asked, or told before"
+            raise ValueError(message)
         self.history = self.history.with_(observation)
         if observation.number in self.pending:
             self._remove(observation.number)
         else:  # data from elsewhere
             self.next = observation.number + 1
         if observation.failed:  # what was recorded at this n did not know of the failure
-            n = len(self.history.succeeded)
-            self.traces = {key: trace.upto(n - 1) for key, trace in self.traces.items()}
+            self._forget_last_signals()
         self.verdict = None
+
+    def _forget_last_signals(self) -> None:
+        n = len(self.history.succeeded)
+        self.traces = {key: trace.upto(n - 1) for key, trace in self.traces.items()}
 
     def _remove(self, number: int) -> None:
         del self.pending[number]

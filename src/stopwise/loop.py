@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import closing
@@ -109,6 +110,10 @@ def _run(
         _run_side_by_side(objective, study, cost, executor, slots, progress)
     result = study.result()
     progress.end(study, result)
+    if result.best is None and len(result.history):
+        first = result.history[0].message or "no message"
+        message = f"no evaluation has succeeded; the first of {len(result.history)} said: {first}"
+        warnings.warn(message, UserWarning, stacklevel=3)
     return result
 
 

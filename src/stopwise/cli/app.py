@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from stopwise.cli import audit, demo, report, run
+from stopwise.cli import audit, demo, paper, report, run
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,6 +20,7 @@ app.command("demo")(demo.demo)
 app.command("run")(run.run)
 app.command("report")(report.report)
 app.command("audit")(audit.audit)
+app.command("paper")(paper.paper)
 
 
 def _version(*, wanted: bool) -> None:

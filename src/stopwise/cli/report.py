@@ -20,7 +20,9 @@ def report(
     serve: Annotated[
         bool, typer.Option("--serve", help="Serve it on this machine, anew as the run goes on.")
     ] = False,
-    port: Annotated[int, typer.Option(help="To serve at; any that is free if left out.")] = 0,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="To serve at; any that is free if left out.")
+    ] = 0,
 ) -> None:
     """Show a run, finished or still going, as one HTML page that needs no network."""
     from stopwise.report import cli_report

@@ -109,4 +109,8 @@ def _say_how_it_ended(config: Config, study: Study, end: End) -> None:
     if end.why == "interrupted":
         typer.echo(f"Go on with: stopwise run {config.path.name}")
     if end.why == "failures":
-        typer.echo(f"What the programs said is in {config.trials.name}/.")
+        typer.echo(
+            f"What the programs said is in {config.trials.name}/. Failed trials are not tried"
+            f" again: once the program is mended, run again to go on with other trials, or remove"
+            f" {config.journal.name} to begin afresh."
+        )

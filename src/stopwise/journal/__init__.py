@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stopwise._state import Event, Resumed
+from stopwise._state import Event, Resumed, State
 from stopwise.errors import InputError, JournalError
 from stopwise.journal._codec import (
     ParamsCodec,
@@ -165,7 +165,8 @@ def _reading(
         notes.append(
             f"the journal was begun by stopwise {header['version']} and goes on with {version}"
         )
-    return Reading(space, options, [*events, Resumed()], tuple(notes), Journal(file, domain))
+    events.append(Resumed("budget" in changes))
+    return Reading(space, options, events, tuple(notes), Journal(file, domain))
 
 
 def _looked_at(path: Path, lines: list[dict[str, Any]]) -> Reading:
@@ -304,10 +305,12 @@ def _demand_own(options: Mapping[str, Any]) -> None:
 
 def _events(path: Path, lines: list[dict[str, Any]], domain: Domain) -> list[Event]:
     params = ParamsCodec(domain)
-    events = []
+    events: list[Event] = []
+    state = State()  # what cannot happen is refused here, where its line is known
     for i, line in enumerate(lines[1:], start=2):
         try:
             events.append(from_line(line, params))
+            state.apply(events[-1])
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             message = (
                 f"line {i} of {path} is not understood ({type(error).__name__}: {error}): restore"

@@ -94,6 +94,7 @@ class ParamsCodec:
     """Configurations of one space; a choice that JSON cannot hold is written by its position."""
 
     def __init__(self, domain: Domain) -> None:
+        self._domain = domain
         codec = domain.codec if isinstance(domain, Finite) else domain
         pairs = zip(codec.names, codec.parameters, strict=True)
         self._choices = {name: p.choices for name, p in pairs if isinstance(p, Categorical)}
@@ -108,6 +109,12 @@ class ParamsCodec:
             name: self._choices[name][value["choice"]] if isinstance(value, dict) else value
             for name, value in given.items()
         }
+
+    def inside(self, given: Json) -> dict[str, Any]:
+        """Params again, refused if the space does not have them."""
+        params = self.params(given)
+        self._domain.encode(params)
+        return params
 
     def _value(self, name: str, value: object) -> Json:
         plain = _plain(value)

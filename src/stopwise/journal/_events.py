@@ -79,7 +79,7 @@ def from_line(line: Mapping[str, Any], params: ParamsCodec) -> Event:
 
 
 def _read_ask(line: Json, params: ParamsCodec) -> Asked:
-    trial = Trial(line["trial"], params.params(line["params"]), line["expected_cost"])
+    trial = Trial(line["trial"], params.inside(line["params"]), line["expected_cost"])
     fitted = None if line["fitted"] is None else _fitted(line["fitted"])
     return Asked(trial, line["designed"], fitted)
 
@@ -88,9 +88,9 @@ def _read_tell(line: Json, params: ParamsCodec) -> Told:
     return Told(
         Observation(
             line["trial"],
-            params.params(line["params"]),
-            line["value"],
-            line["cost"],
+            params.inside(line["params"]),
+            None if line["value"] is None else float(line["value"]),
+            float(line["cost"]),
             line["charged"],
             line["message"],
             line["expected_cost"],
@@ -123,7 +123,7 @@ _READERS: dict[str, Callable[[Json, ParamsCodec], Event]] = {
     "tell": _read_tell,
     "verdict": _read_verdict,
     "drop": lambda line, _: Dropped(line["trial"]),
-    "resume": lambda _, __: Resumed(),
+    "resume": lambda line, _: Resumed("budget" in line["changed"]),
 }
 
 

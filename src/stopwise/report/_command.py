@@ -35,8 +35,9 @@ def cli_report(
         Where the page was written; None after serving.
     """
     if not serve:
+        study = load(str(journal))
         target = Path(journal).with_suffix(".html") if out is None else Path(out)
-        written = write(load(str(journal)), target)
+        written = write(study, target)
         say(f"report written to {written}")
         return written
     server = ReportServer(journal, port, load)

@@ -16,9 +16,23 @@ def write(study: Study, path: str | os.PathLike[str]) -> Path:
 
     Args:
         study: Running, finished, or loaded from a journal.
-        path: Of the HTML file; one that exists is replaced.
+        path: Of the HTML file; one that exists is replaced if it is a page.
     """
+    _refuse_to_replace(Path(path))
     return write_text(page(study), path)
+
+
+def _refuse_to_replace(target: Path) -> None:
+    """A file that is no page may be somebody's data, the journal itself perhaps."""
+    if target.is_file() and target.stat().st_size:
+        with target.open("rb") as file:
+            begins = file.read(15).lower()
+        if begins != b"<!doctype html>":
+            message = (
+                f"{str(target)!r} exists and is no HTML page, so it is not replaced: give another"
+                " path, ending in .html."
+            )
+            raise InputError(message)
 
 
 def write_text(content: str, path: str | os.PathLike[str]) -> Path:

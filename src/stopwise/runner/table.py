@@ -13,6 +13,8 @@ from stopwise.errors import InputError
 from stopwise.runner.lines import Where, key_lines
 
 _NEEDED: Any = object()
+# Keys that end up in the last table if they are written below it.
+TOP_LEVEL = ("command", "pass", "directory", "workers", "timeout", "budget", "max_trials")
 _HUGE = 1e300
 _KINDS = {str: "a string", bool: "true or false", list: "a list", dict: "a table"}
 
@@ -70,7 +72,10 @@ class Table:
             if key not in self._known:
                 allowed = ", ".join(sorted(set(self._known)))
                 message = f"unknown key {key!r} in {self.title}{_meant(key, self._known)}"
-                raise self.error(key, f"{message} Allowed here: {allowed}.")
+                hint = ""
+                if self.where and key in TOP_LEVEL:
+                    hint = f" {key!r} belongs at the top, before the first [table]."
+                raise self.error(key, f"{message} Allowed here: {allowed}.{hint}")
 
     # ------------------------------------------------------------------- reading
 

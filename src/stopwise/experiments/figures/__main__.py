@@ -17,7 +17,7 @@ from stopwise.experiments.producing import OUT, paper
 def main(arguments: list[str] | None = None) -> int:
     """Draw figures; 1 if one had to be left out."""
     parser = argparse.ArgumentParser(
-        prog="python -m stopwise.experiments.figures", epilog="figures: " + ", ".join(DRAWINGS)
+        prog="stopwise paper", epilog="figures: " + ", ".join(DRAWINGS)
     )
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help="all if none is given")
     parser.add_argument("--scale", choices=SCALES, default="laptop")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,8 @@ Record = Mapping[str, Any]
 # Okabe and Ito's palette, and two greys.
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, RED, YELLOW, GREY, BLACK = "#56B4E9", "#D55E00", "#F0E442", "#8C8C8C", "#000000"
+
+_LETTERS = 16  # of a note to the inch
 
 RULES = {
     "pbgi": ("PBGI/LogEIPC", RED, "o"),
@@ -154,7 +157,8 @@ def save(sheet: Sheet, folder: Path) -> Sheet:
     import matplotlib as mpl
 
     if sheet.note:
-        sheet.figure.suptitle(sheet.note, fontsize=7, color=GREY)
+        width = int(_LETTERS * sheet.figure.get_figwidth())
+        sheet.figure.suptitle(textwrap.fill(sheet.note, width), fontsize=7, color=GREY)
     # The same bytes every time: no date, and ids made of the content.
     with mpl.rc_context({"svg.hashsalt": sheet.name}):
         for suffix, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
