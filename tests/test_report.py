@@ -491,3 +491,14 @@ def test_the_command_reports_on_a_journal_what_the_study_says_itself(tmp_path):
     assert said == [f"report written to {path}"]
     other = report.cli_report(journal, tmp_path / "other.html")
     assert other.read_text("utf-8") == path.read_text("utf-8")
+
+
+def test_a_single_signal_is_shown_against_a_line():
+    study = sw.Study({"x": sw.Real(0, 1)}, lam=10.0)
+    while not study.should_stop().stop:
+        trial = study.ask()
+        study.tell(trial, trial.params["x"])
+    assert len(study.traces["sup_log_ei_per_cost"]) == 1
+    picture = study.result().plot_signal()._repr_html_()
+    [[left, right]] = re.findall(r'class="sw-line t" d="M([\d.]+),[\d.]+L([\d.]+),', picture)
+    assert float(right) - float(left) > 100

@@ -48,7 +48,8 @@ def signal_picture(facts: Facts) -> Picture:
     y = axis_of(numbers, label)
     chart = Chart(trials_axis(facts), y)
     if obeyed:
-        chart.line([(r[0], r[4]) for r in rows], "t")
+        levels = [(r[0], r[4]) for r in rows]
+        chart.line([(1, rows[0][4]), *levels] if len(rows) == 1 else levels, "t")
     kept = [rows[i] for i in thinned(len(rows), MOST_POINTS)]
     chart.points([(r[0], r[2]) for r in kept], "p", "dot", [r[1] for r in kept])
     chart.line([(r[0], r[3]) for r in rows], "a")
