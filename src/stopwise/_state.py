@@ -92,11 +92,12 @@ class Resumed:
     """The study goes on elsewhere: what runs was asked of a process that is gone.
 
     Args:
-        another_budget: Whether other points are affordable now, so that what was recorded at this
-            moment is to be recorded anew.
+        version: Of the stopwise that goes on.
+        changed: Options that are others now: name -> old and new.
     """
 
-    another_budget: bool = False
+    version: str
+    changed: Mapping[str, Any]
 
 
 Event: TypeAlias = (
@@ -158,9 +159,9 @@ class State:
             case Dropped(number):
                 self._remove(number)
                 self.verdict = None
-            case Resumed(another_budget):
+            case Resumed(_, changed):
                 self.unanswered = sorted(self.pending)
-                if another_budget:
+                if "budget" in changed:  # other points are affordable than when signals were taken
                     self._forget_last_signals()
                     self.verdict = None
 

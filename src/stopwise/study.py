@@ -237,8 +237,7 @@ class Study:
             if reading.journal is not None:
                 reading.journal.close()
             raise
-        for event in reading.events:
-            study._state.apply(event)
+        study._state = reading.state
         if study._state.lam0 is not None and study.acquisition is None:
             study.acquisition = PBGID(study._state.lam0)
         study._journal, study._only_looked_at = reading.journal, not to_write

@@ -103,14 +103,14 @@ class Reading(NamedTuple):
     Args:
         space: The space of the study.
         options: Its options, as of now.
-        events: What happened, in order.
+        state: What the study is after all that happened.
         notes: Sentences that the user should read.
         journal: The journal, open to be written; None if it is only looked at.
     """
 
     space: Space
     options: dict[str, Any]
-    events: list[Event]
+    state: State
     notes: tuple[str, ...]
     journal: Journal | None
 
@@ -157,16 +157,16 @@ def _reading(
     changes = _checked_changes(written, given, domain)
     options = {**options_from_json(written, domain), **given}
     _demand_own(options)
-    events = _events(file.path, lines, domain)
-    resumed = {"event": "resume", "version": version, "changed": changes, "at": at}
-    file.append(resumed)
+    state = _state(file.path, lines, domain)
+    journal, resumed = Journal(file, domain), Resumed(version, changes)
+    journal.append(resumed, at=at)
+    state.apply(resumed)
     notes = [f"{name} is now {new!r}; it was {old!r}" for name, (old, new) in changes.items()]
     if header["version"] != version:
         notes.append(
             f"the journal was begun by stopwise {header['version']} and goes on with {version}"
         )
-    events.append(Resumed("budget" in changes))
-    return Reading(space, options, events, tuple(notes), Journal(file, domain))
+    return Reading(space, options, state, tuple(notes), journal)
 
 
 def _looked_at(path: Path, lines: list[dict[str, Any]]) -> Reading:
@@ -189,7 +189,7 @@ def _looked_at(path: Path, lines: list[dict[str, Any]]) -> Reading:
             notes.append(f"own rules are not at hand and left out: {', '.join(missing)}")
             options[name] = [rule for rule in options[name] if not owned(rule)]
     options["stopping"] = options["stopping"] or ["immediate"]
-    return Reading(space, options, _events(path, lines, domain), tuple(notes), None)
+    return Reading(space, options, _state(path, lines, domain), tuple(notes), None)
 
 
 def _name_choices(entry: dict[str, Any]) -> None:
@@ -303,18 +303,16 @@ def _demand_own(options: Mapping[str, Any]) -> None:
             raise InputError(message)
 
 
-def _events(path: Path, lines: list[dict[str, Any]], domain: Domain) -> list[Event]:
-    params = ParamsCodec(domain)
-    events: list[Event] = []
-    state = State()  # what cannot happen is refused here, where its line is known
+def _state(path: Path, lines: list[dict[str, Any]], domain: Domain) -> State:
+    """Let everything happen again; what cannot be is refused with its line."""
+    params, state = ParamsCodec(domain), State()
     for i, line in enumerate(lines[1:], start=2):
         try:
-            events.append(from_line(line, params))
-            state.apply(events[-1])
+            state.apply(from_line(line, params))
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             message = (
                 f"line {i} of {path} is not understood ({type(error).__name__}: {error}): restore"
                 " the file from a copy. It was left as it is."
             )
             raise JournalError(message) from error
-    return events
+    return state

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from stopwise import acquisition, stopping
+from stopwise._checks import listed
 from stopwise.models.cost import KnownCost, LearnedCost, UnitCost
 from stopwise.space import Candidates, Categorical, Domain, Finite, Integer, Parameter, Real
 
@@ -185,8 +186,7 @@ def owned(value: object) -> list[str]:
 
 
 def _things_as_json(given: Any, known: Mapping[str, type]) -> Json:  # noqa: ANN401
-    things = given if isinstance(given, list | tuple) else [given]
-    return [_thing_as_json(thing, known) for thing in things]
+    return [_thing_as_json(thing, known) for thing in listed(given)]
 
 
 def _thing_as_json(thing: Any, known: Mapping[str, type]) -> Json:  # noqa: ANN401

@@ -69,8 +69,8 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
             }
         case Dropped(trial_number):
             return {"event": "drop", "trial": trial_number}
-        case Resumed():  # written with the header's options at hand; see ``read``
-            return {"event": "resume"}
+        case Resumed(version, changed):
+            return {"event": "resume", "version": version, "changed": changed}
 
 
 def from_line(line: Mapping[str, Any], params: ParamsCodec) -> Event:
@@ -123,7 +123,7 @@ _READERS: dict[str, Callable[[Json, ParamsCodec], Event]] = {
     "tell": _read_tell,
     "verdict": _read_verdict,
     "drop": lambda line, _: Dropped(line["trial"]),
-    "resume": lambda line, _: Resumed("budget" in line["changed"]),
+    "resume": lambda line, _: Resumed(line["version"], line["changed"]),
 }
 
 
