@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from stopwise.models import Hyperparameters, Standardiser, condition
-from stopwise.models.paths import JointDraws, Paths, _features, exact_values, sample_paths
+from stopwise.models.paths import JointDraws, Paths, exact_values, sample_paths
 
 ERROR_RATE = 1e-6
 GROUPS = np.array([0, 1, 1])
@@ -86,7 +86,8 @@ def test_one_draw_of_features_errs_by_about_three_per_cent_of_the_prior_covarian
     errors = []
     for seed in range(30):
         drawn = sample_paths(prior, np.random.default_rng(seed), 1).frequencies
-        features = _features(X / HYPER.lengthscales[GROUPS], drawn)
+        angles = X / HYPER.lengthscales[GROUPS] @ drawn
+        features = np.hstack([np.cos(angles), np.sin(angles)])
         errors.append(features @ features.T / drawn.shape[1] - exact)
     errors = np.array(errors)[:, *np.triu_indices(40, 1)]
     assert 0.01 < np.sqrt(np.mean(errors**2)) < 0.03
@@ -195,6 +196,18 @@ def test_many_points_are_answered_in_blocks_without_a_seam():
     assert whole.shape == (3, 4500)
     for rows in (slice(2040, 2060), slice(4090, 4100), slice(4490, 4500)):
         np.testing.assert_allclose(whole[:, rows], paths(X[rows]), rtol=1e-12)
+
+
+def test_single_precision_moves_a_path_by_rounding_alone():
+    posterior, X = some_posterior(), some_points(4500)
+    exact, rough = (
+        sample_paths(posterior, np.random.default_rng(75), 3, single=single)
+        for single in (False, True)
+    )
+    error = np.abs(rough(X) - exact(X)).max() / exact(X).std()
+    assert 0.0 < error < 1e-5
+    assert rough(X).dtype == np.float64
+    np.testing.assert_allclose(rough.with_gradient(X[:3])[0], np.diag(rough(X[:3])), rtol=1e-5)
 
 
 def test_the_same_seed_draws_the_same_paths_and_another_does_not():

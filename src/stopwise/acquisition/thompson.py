@@ -16,7 +16,7 @@ from stopwise.space import Finite
 
 Array = NDArray[np.float64]
 
-_EXACT = 1000  # candidates up to which values are drawn jointly; features are faster beyond
+_EXACT = 300  # candidates up to which values are drawn jointly; features are faster beyond
 _CERTAIN = 6.0  # deviations that no draw leaves: 1e-9 each
 
 
@@ -45,7 +45,7 @@ class ThompsonSampling:
         if len(rows) <= _EXACT:
             values[rows] = -exact_values(posterior, points, rng, 1)[0]
         else:
-            values[rows] = -sample_paths(posterior, rng, 1)(points)[0]
+            values[rows] = -sample_paths(posterior, rng, 1, single=True)(points)[0]
         return TableScore(snapshot, values)
 
 
