@@ -63,7 +63,7 @@ def everything(y, **given):
 def imitation(cell, T=None):
     """Something that looks like the trajectory of a cell: signals and values that fall."""
     rng = np.random.default_rng(int(cell.key[:8], 16))
-    T, initial = cell.cap if T is None else T, 4
+    T, initial = cell.cap if T is None else T, cell.option("initial", 4)
     n = initial + T
     t = np.arange(T + 1.0)
     y = rng.exponential(np.exp(-np.arange(n) / 15.0)) * 3.0

@@ -79,6 +79,17 @@ def test_the_optimum_on_a_box_is_not_beaten_by_many_points():
     assert problem.initial(0).shape == (6, 2)
 
 
+@pytest.mark.parametrize(
+    "make", [lambda: gp1d(5), lambda: gp_box(5, d=2), lambda: sklearn_table(DATASETS[0])]
+)
+def test_a_smaller_design_is_the_beginning_of_the_usual_one(make):
+    problem = make()
+    usual = problem.initial(5)
+    np.testing.assert_array_equal(problem.initial(5, 3), usual[:3])
+    larger = problem.initial(5, 20)
+    assert len(np.unique(larger, axis=0)) == 20
+
+
 # -------------------------------------------------------------------------------- costs
 
 

@@ -27,6 +27,7 @@ SYNTHETIC_LAMS = (1e-1, 1e-2, 1e-3)
 LCBENCH_LAMS = (1e-3, 1e-4, 1e-5)
 NATS_LAMS = (1e-4, 1e-5, 1e-6)
 SKLEARN_LAMS = (1.0, 1e-1, 1e-2)  # percentage points a second
+DESIGN_TIMES = (1, 4)  # of d + 1, beside the usual 2
 BUDGET_LAM0 = 50.0 / 10_000.0  # the paper's U/(B - C)
 # Data sets whose runtimes were measured; of adult's there is a prediction only.
 RUNTIMES = {
@@ -85,6 +86,7 @@ FIGURES = {
     "shipped": ("sklearn", "sklearn-unknown"),
     "refit": ("lcbench", "refit"),
     "published": ("gp1d", "gp8d", "lcbench", "unknown-cost"),
+    "design": ("gp1d", "gp8d", "lcbench", "design-gp1d", "design-gp8d", "design-lcbench"),
     "default-rule": ("gp1d", "gp8d", "lcbench", "nats", "sklearn", "unknown-cost"),
 }
 
@@ -231,31 +233,43 @@ def _refit(size: Size) -> Iterator[Cell]:
         yield from _policies("refit", f"lcbench:{dataset}", ("proxy",), LCBENCH_LAMS, size)
 
 
+def _designs(base: Callable[[Size], Iterator[Cell]], d: int) -> Callable[[Size], Iterator[Cell]]:
+    """PBGI of an experiment, after smaller and larger initial designs than its 2(d + 1)."""
+
+    def cells(size: Size) -> Iterator[Cell]:
+        for cell in base(size):
+            if cell.acquisition == "pbgi" and cell.cost in ("linear", "proxy"):
+                width = int(cell.option("d", d)) + 1
+                for times in DESIGN_TIMES:
+                    options = {**dict(cell.options), "initial": times * width, "prb": "none"}
+                    name = f"design-{cell.experiment}"
+                    kept = tuple(sorted(options.items()))
+                    yield replace(cell, experiment=name, options=kept)
+
+    return cells
+
+
 # At laptop scale hyper-parameters are fitted on a schedule (stopwise.experiments.beliefs), which
 # the experiment "refit" compares with a fit at every step; the paper's runs fit at every step.
 _SCHEDULE: tuple[tuple[str, Option], ...] = (("refit", "schedule"),)
 _TINY = Size(1, 4, problems=1, lams=1)
 _TABLES = {"smoke": _TINY, "laptop": Size(10, 200, _SCHEDULE), "full": Size(50, 200)}
 _EVERY = {"smoke": _TINY, "laptop": Size(10, 200), "full": Size(50, 200)}
+_GP1D = {
+    "smoke": Size(1, 5, (("grid", 501),), lams=2),
+    "laptop": Size(50, 100),
+    "full": Size(50, 100),
+}
+_GP8D = {
+    "smoke": Size(1, 3, (("d", 2),), lams=1),
+    "laptop": Size(5, 200),
+    "full": Size(50, 500),
+}
 
 EXPERIMENTS = {
-    "gp1d": Experiment(
-        _gp1d,
-        {
-            "smoke": Size(1, 5, (("grid", 501),), lams=2),
-            "laptop": Size(50, 100),
-            "full": Size(50, 100),
-        },
-        "Bayesian regret in 1D; order of the posterior update",
-    ),
+    "gp1d": Experiment(_gp1d, _GP1D, "Bayesian regret in 1D; order of the posterior update"),
     "gp8d": Experiment(
-        _gp8d,
-        {
-            "smoke": Size(1, 3, (("d", 2),), lams=1),
-            "laptop": Size(5, 200),
-            "full": Size(50, 500),
-        },
-        "Bayesian regret in 8D; moving averages; runtime of the rules",
+        _gp8d, _GP8D, "Bayesian regret in 8D; moving averages; runtime of the rules"
     ),
     "lcbench": Experiment(
         _lcbench, _TABLES, "LCBench, known costs; misspecification; validation and test"
@@ -266,4 +280,11 @@ EXPERIMENTS = {
     "sklearn": Experiment(_sklearn, _TABLES, "the shipped table, known costs"),
     "sklearn-unknown": Experiment(_sklearn_unknown, _TABLES, "the shipped table, learned costs"),
     "refit": Experiment(_refit, _EVERY, "whether the refit schedule changes anything"),
+    "design-gp1d": Experiment(_designs(_gp1d, 1), _GP1D, "other initial designs in 1D"),
+    "design-gp8d": Experiment(_designs(_gp8d, 8), _GP8D, "other initial designs in 8D"),
+    "design-lcbench": Experiment(
+        _designs(_lcbench, 7),
+        {**_TABLES, "laptop": Size(3, 200, _SCHEDULE)},
+        "other initial designs on LCBench",
+    ),
 }

@@ -55,7 +55,7 @@ def run_cell(cell: Cell) -> Trajectory:
     """Run a cell to its cap, or until nothing is left to evaluate."""
     problem = make_problem(cell)
     run = _Run.of(cell, problem)
-    for x in problem.initial(cell.seed):
+    for x in problem.initial(cell.seed, cell.option("initial")):
         run.observe(x)
     run.n_initial = len(run.outcomes)
     for t in range(cell.cap + 1):
@@ -131,7 +131,8 @@ class _Run:
 
     @classmethod
     def of(cls, cell: Cell, problem: Problem) -> _Run:
-        most = cell.cap + 2 * (problem.domain.d + 1) + 1
+        design = cell.option("initial") or 2 * (problem.domain.d + 1)
+        most = cell.cap + design + 1
         return cls(
             cell,
             problem,

@@ -18,6 +18,7 @@ from stopwise.experiments.figures import (
     budgeted,
     cost_surfaces,
     default_rule,
+    design,
     illustration,
     iterations_1d,
     iterations_8d,
@@ -73,6 +74,7 @@ DRAWINGS: dict[str, Callable[[Found], Iterator[Sheet]]] = {
     "shipped": shipped.draw,
     "refit": refit.draw,
     "published": published.draw,
+    "design": design.draw,
     "default-rule": default_rule.draw,
 }
 

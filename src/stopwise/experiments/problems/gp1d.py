@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import qmc
@@ -27,9 +29,9 @@ _THIN = 16
 class GP1D(Table):
     """One draw on the grid; the initial design is a Sobol sequence, snapped to the grid."""
 
-    def initial(self, seed: int) -> Array:
-        """2(d + 1) = 4 points."""
-        unit = qmc.Sobol(1, rng=stream(seed, "experiment design")).random_base2(2)
+    def initial(self, seed: int, n: int | None = None) -> Array:
+        """2(d + 1) = 4 points, or n."""
+        unit = sobol_points(1, n or 4, seed)
         rows = np.rint(unit[:, 0] * (len(self.domain) - 1)).astype(np.intp)
         return np.asarray(self.domain.points[rows])
 
@@ -52,6 +54,12 @@ def gp1d(seed: int, *, grid: int = GRID, lengthscale: float = LENGTHSCALE) -> GP
     best = points[np.argmin(y)]
     costs: dict[str, Array] = {kind: SyntheticCost(kind, best)(points) for kind in KINDS}
     return GP1D(domain, y, y, costs, costs, EPSILON, "known", lengthscale)
+
+
+def sobol_points(d: int, n: int, seed: int) -> Array:
+    """The first n points of a scrambled Sobol sequence."""
+    sequence = qmc.Sobol(d, rng=stream(seed, "experiment design"))
+    return np.asarray(sequence.random_base2(math.ceil(math.log2(n)))[:n])
 
 
 def draw(seed: int, grid: int, lengthscale: float) -> Array:

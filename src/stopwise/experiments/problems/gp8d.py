@@ -10,11 +10,10 @@ from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import qmc
 
 from stopwise._seeds import stream
 from stopwise.experiments.problems.costs import KINDS, Kind, SyntheticCost
-from stopwise.experiments.problems.gp1d import EPSILON, LENGTHSCALE
+from stopwise.experiments.problems.gp1d import EPSILON, LENGTHSCALE, sobol_points
 from stopwise.experiments.problems.problem import Outcome
 from stopwise.models.gp import Hyperparameters, Standardiser, condition
 from stopwise.models.paths import Paths, sample_paths
@@ -41,12 +40,10 @@ class GPBox:
     lengthscale: float = LENGTHSCALE
     facts: Mapping[str, str | float] = field(default_factory=dict)
 
-    def initial(self, seed: int) -> Array:
-        """2(d + 1) points of a Sobol sequence."""
+    def initial(self, seed: int, n: int | None = None) -> Array:
+        """2(d + 1) points of a Sobol sequence, or n."""
         d = self.domain.d
-        block = qmc.Sobol(d, rng=stream(seed, "experiment design"))
-        points = block.random_base2(int(np.ceil(np.log2(2 * (d + 1)))))
-        return np.asarray(points[: 2 * (d + 1)])
+        return sobol_points(d, n or 2 * (d + 1), seed)
 
     def evaluate(self, x: Array) -> Outcome:
         """The value of the path, and all three costs."""

@@ -67,8 +67,8 @@ class Problem(Protocol):
         """What to remember beside a trajectory."""
         ...
 
-    def initial(self, seed: int) -> Array:
-        """The initial design, encoded."""
+    def initial(self, seed: int, n: int | None = None) -> Array:
+        """The initial design, encoded: n points, or 2(d + 1)."""
         ...
 
     def evaluate(self, x: Array) -> Outcome:
@@ -112,10 +112,12 @@ class Table:
         """The best judged value of any candidate."""
         return float(self.judged.min())
 
-    def initial(self, seed: int) -> Array:
-        """2(d + 1) distinct candidates at random."""
+    def initial(self, seed: int, n: int | None = None) -> Array:
+        """Distinct candidates at random; a smaller design is the beginning of the usual one."""
         rng = stream(seed, "experiment design")
-        rows = rng.choice(len(self.domain), 2 * (self.domain.d + 1), replace=False)
+        usual = 2 * (self.domain.d + 1)
+        n = n or usual
+        rows = rng.choice(len(self.domain), max(n, usual), replace=False)[:n]
         return np.asarray(self.domain.points[rows])
 
     def evaluate(self, x: Array) -> Outcome:

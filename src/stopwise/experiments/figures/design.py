@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many initial points: PBGI after smaller and larger designs, everything paid for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from stopwise.experiments.figures import _style as style
+from stopwise.experiments.figures._found import LAMS, Found, MissingTrajectoriesError
+from stopwise.experiments.figures._style import Sheet
+from stopwise.experiments.regret import Row, regret_rows
+from stopwise.experiments.trajectory import Trajectory
+from stopwise.stopping import PBGI, StoppingRule
+
+BASES = ("gp1d", "gp8d", "lcbench")
+
+_Key = tuple[str, int, float]  # problem, seed, lambda
+_COLOURS = (style.BLUE, style.ORANGE, style.GREEN)
+
+
+def draw(found: Found) -> Iterator[Sheet]:
+    """Cost-adjusted regret, the design paid, by size of the design."""
+    records: list[dict[str, Any]] = []
+    notes: list[str] = []
+    for base in BASES:
+        try:
+            records += _records(found, base)
+            notes.append(found.note(f"design-{base}"))
+        except MissingTrajectoriesError as error:
+            notes.append(str(error))
+    if not records:
+        raise MissingTrajectoriesError("; ".join(notes))
+    bases = list(dict.fromkeys(r["experiment"] for r in records))
+    figure, (panels,) = style.panels(1, len(bases), width=3.4, height=2.8)
+    for axes, base in zip(panels, bases, strict=True):
+        own = [r for r in records if r["experiment"] == base]
+        for colour, lam in zip(_COLOURS, dict.fromkeys(r["lam"] for r in own), strict=False):
+            line = [r for r in own if r["lam"] == lam]
+            axes.errorbar(
+                [r["n_initial"] for r in line],
+                [r["difference"] for r in line],
+                yerr=[np.nan_to_num(2.0 * r["difference_se"]) for r in line],
+                fmt="o-",
+                color=colour,
+                markersize=4,
+                capsize=2,
+                label=style.lam_label(lam),
+            )
+        axes.axhline(0.0, color=style.GREY, linewidth=0.8)
+        axes.set_xticks(sorted({r["n_initial"] for r in own}))
+        style.title(axes, base)
+        style.labels(axes, x="initial points", y="regret against 2(d + 1)")
+        axes.legend(fontsize=7, frameon=False)
+    yield Sheet("design", records, figure, "; ".join(filter(None, notes))[:200])
+
+
+def _records(found: Found, base: str) -> Iterator[dict[str, Any]]:
+    """By lambda and size: the regret, and its difference from the usual design's."""
+    others = _by_size(found.views(f"design-{base}"), base)
+    wanted = {key for own in others.values() for key in own}
+    usual = _by_size(found.views(base), base)
+    sizes = {**others, **usual}
+    (reference,) = usual.values()
+    for lam in LAMS[base]:
+        for size, rows in sorted(sizes.items()):
+            keys = sorted(key for key in wanted & set(reference) & set(rows) if key[2] == lam)
+            if keys:
+                yield _record(
+                    base, lam, size, [rows[k] for k in keys], [reference[k] for k in keys]
+                )
+
+
+def _by_size(views: Sequence[Trajectory], base: str) -> dict[int, dict[_Key, Row]]:
+    """The plain rule on the matched PBGI trajectories, where costs differ."""
+    own = [v for v in views if v.cell.acquisition == "pbgi" and v.cell.cost != "uniform"]
+    own = [v for v in own if v.cell.cost != "periodic"]
+    found: dict[int, dict[_Key, Row]] = {}
+    for size in sorted({view.n_initial for view in own}):
+        same = [view for view in own if view.n_initial == size]
+        rows = regret_rows(same, LAMS[base], rules=_pbgi, baselines=False)
+        found[size] = {(row.pair.problem, row.seed, row.pair.lam): row for row in rows}
+    return found
+
+
+def _pbgi(_view: Trajectory, lam: float) -> dict[str, StoppingRule]:
+    return {"pbgi": PBGI(lam)}
+
+
+def _record(
+    base: str, lam: float, size: int, rows: Sequence[Row], reference: Sequence[Row]
+) -> dict[str, Any]:
+    value = np.array([row.adjusted_with_initial for row in rows])
+    difference = value - np.array([row.adjusted_with_initial for row in reference])
+    root = math.sqrt(len(value)) if len(value) > 1 else math.nan
+    return {
+        "experiment": base,
+        "lam": lam,
+        "n_initial": size,
+        "runs": len(value),
+        "adjusted_with_initial": float(value.mean()),
+        "adjusted_se": float(value.std(ddof=1) / root) if len(value) > 1 else math.nan,
+        "difference": float(difference.mean()),
+        "difference_se": float(difference.std(ddof=1) / root) if len(value) > 1 else math.nan,
+        "evaluations": float(np.mean([row.t + size for row in rows])),
+        "never_stopped": sum(not row.stopped for row in rows),
+    }
