@@ -10,6 +10,7 @@ from stopwise import replay
 from stopwise.errors import InputError
 from stopwise.experiments import Cell, Recorded, Trajectory, store
 from stopwise.stopping import GSS, PBGI, UCBLCB, After, Convergence, FixedTrials, Smoothed
+from stopwise.trace import Trace
 
 CELL = Cell.of("gp1d", "gp1d", "linear", "pbgi", lam=0.01, seed=3, cap=100, prb="bound+mean")
 
@@ -172,7 +173,7 @@ def test_rules_replay_from_a_trajectory():
     trajectory = small(CELL)
     (found,) = replay(trajectory.traces(), [PBGI(np.exp(-4.5))])
     assert found.stop_t == 5
-    assert len(trajectory.trace(UCBLCB())) == trajectory.T + 1
+    assert len(list(trajectory.read(UCBLCB()))) == trajectory.T + 1
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ def test_rules_replay_from_a_trajectory():
 )
 def test_rules_of_values_alone_need_no_record(rule):
     trajectory = small(CELL)
-    trace = trajectory.trace(rule)
+    trace = Trace.of(tuple(trajectory.read(rule)))
     (found,) = replay({rule.key: trace}, [rule])
     assert [signal.t for signal in trace] == list(range(trajectory.T + 1))
     if isinstance(rule, FixedTrials):
@@ -194,4 +195,4 @@ def test_rules_of_values_alone_need_no_record(rule):
 def test_a_signal_that_was_not_recorded_is_an_error():
     trajectory = replace(small(CELL), signals={})
     with pytest.raises(InputError, match="which this trajectory does not have"):
-        trajectory.trace(UCBLCB())
+        trajectory.read(UCBLCB())

@@ -46,7 +46,7 @@ def test_a_consolidated_file_is_enough_to_go_on(tmp_path):
     assert_same(found[0], replace(kept[0], signals=lean), signals=1e-6)
     for rule in (GSS(), Convergence()):  # not kept: values are enough
         np.testing.assert_allclose(
-            [signal.value for signal in found[0].trace(rule)], kept[0].signals[rule.key].value
+            [signal.value for signal in found[0].read(rule)], kept[0].signals[rule.key].value
         )
 
 

@@ -111,9 +111,12 @@ def produce(
 def consolidated(name: str, cells: Sequence[Cell], folder: Path) -> Path:
     """Write the file of an experiment from everything that is done; cell files stay.
 
-    What the file has beside these cells (somebody's own acquisition, say) stays too.
+    What the file has beside these cells (somebody's own acquisition, say) stays too. A file that
+    has them all is left as it is.
     """
     path = folder / f"{name}.parquet"
+    if path.exists() and {cell.key for cell in cells} <= store.keys(path):
+        return path
     found = gather(cells, folder, name)
     own = {trajectory.cell.key for trajectory in found}
     others = store.load(path) if path.exists() else []

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stopwise.errors import InputError
-from stopwise.experiments.replay import Stop, recorded_prb
+from stopwise.experiments.replay import Stop, firing, recorded_prb
 from stopwise.experiments.trajectory import Trajectory
 from stopwise.stopping import (
     GSS,
@@ -25,7 +25,6 @@ from stopwise.stopping import (
     SRGapMedian,
     StoppingRule,
 )
-from stopwise.trace import Trace
 
 Array = NDArray[np.float64]
 Fires = NDArray[np.bool_]
@@ -138,16 +137,9 @@ def _firing(trajectory: Trajectory, rule: StoppingRule, quirks: frozenset[str]) 
         yield from _true(_early_median(trajectory.signals[rule.key].value, rule))
     else:
         wait = rule.name == "pbgi" and "no-improvement" in quirks
-        for t in _verdicts(trajectory, _adapted(trajectory, rule, quirks)):
+        for t in firing(trajectory, _adapted(trajectory, rule, quirks)):
             if not wait or (t > 0 and best[t] == best[t - 1]):
                 yield t
-
-
-def _verdicts(trajectory: Trajectory, rule: StoppingRule) -> Iterator[int]:
-    signals = trajectory.trace(rule).signals
-    for i, signal in enumerate(signals):
-        if rule.verdict(Trace(signals[: i + 1], signal)).stop:
-            yield signal.t
 
 
 def _adapted(trajectory: Trajectory, rule: StoppingRule, quirks: frozenset[str]) -> StoppingRule:

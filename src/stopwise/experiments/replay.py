@@ -7,6 +7,7 @@ each acquisition is stopped on its own trajectory.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from stopwise.errors import InputError
@@ -24,7 +25,7 @@ from stopwise.stopping import (
     SRGapMedian,
     StoppingRule,
 )
-from stopwise.trace import Scale, Trace
+from stopwise.trace import Scale, Signal, Trace
 
 _PRB = "regret_probability_{}_"
 
@@ -82,11 +83,17 @@ PLAIN = Variant()
 
 def stop_of(trajectory: Trajectory, rule: StoppingRule) -> Stop:
     """The first t at which the rule stops, or the last t."""
-    signals = trajectory.trace(rule).signals
-    for i, signal in enumerate(signals):
-        if rule.verdict(Trace(signals[: i + 1], signal)).stop:
-            return Stop(signal.t, stopped=True)
-    return Stop(trajectory.T, stopped=False)
+    first = next(firing(trajectory, rule), None)
+    return Stop(trajectory.T, stopped=False) if first is None else Stop(first, stopped=True)
+
+
+def firing(trajectory: Trajectory, rule: StoppingRule) -> Iterator[int]:
+    """The t at which the rule says stop, in order, read no further than asked."""
+    signals: tuple[Signal, ...] = ()
+    for signal in trajectory.read(rule):
+        signals = (*signals, signal)
+        if rule.verdict(Trace(signals, signal)).stop:
+            yield signal.t
 
 
 def paper_rules(trajectory: Trajectory, lam: float) -> dict[str, StoppingRule]:

@@ -40,19 +40,11 @@ class Recorded:
     value: Array
     facts: Mapping[str, Array] = field(default_factory=dict)
 
-    def trace(self, n_initial: int) -> Trace:
-        """The record as stopping rules read it."""
-        return Trace.of(
-            tuple(
-                Signal(
-                    t,
-                    n_initial + t,
-                    float(value),
-                    {k: float(v[t]) for k, v in self.facts.items() if not np.isnan(v[t])},
-                )
-                for t, value in enumerate(self.value)
-            )
-        )
+    def read(self, n_initial: int) -> Iterator[Signal]:
+        """The record as stopping rules read it, from the first signal on."""
+        for t, value in enumerate(self.value.tolist()):
+            facts = {k: float(v[t]) for k, v in self.facts.items() if not np.isnan(v[t])}
+            yield Signal(t, n_initial + t, value, facts)
 
     @classmethod
     def of(cls, trace: Trace) -> Recorded:
@@ -143,18 +135,20 @@ class Trajectory:
 
     def traces(self) -> dict[str, Trace]:
         """The recorded signals as ``stopwise.replay`` reads them."""
-        return {key: signal.trace(self.n_initial) for key, signal in self.signals.items()}
+        return {
+            key: Trace.of(tuple(signal.read(self.n_initial)))
+            for key, signal in self.signals.items()
+        }
 
-    def trace(self, rule: StoppingRule) -> Trace:
-        """The record that a rule reads; for a rule of values alone it is computed here."""
+    def read(self, rule: StoppingRule) -> Iterator[Signal]:
+        """What a rule reads, signal by signal; for a rule of values alone it is computed here."""
         if rule.key in self.signals:
-            return self.signals[rule.key].trace(self.n_initial)
+            return self.signals[rule.key].read(self.n_initial)
         inner = rule
         while isinstance(inner, After | Smoothed):
             inner = inner.rule
         if isinstance(inner, _FROM_VALUES):
-            bare = (self._bare(t) for t in range(self.T + 1))
-            return Trace.of(tuple(rule.signal(snapshot) for snapshot in bare))
+            return (rule.signal(self._bare(t)) for t in range(self.T + 1))
         message = (
             f"{rule.name} reads the signal {rule.key!r}, which this trajectory does not have;"
             f" it has {', '.join(sorted(self.signals)) or 'none'}."

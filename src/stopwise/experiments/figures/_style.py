@@ -55,12 +55,14 @@ class Sheet:
         records: Rows of the table.
         figure: The drawing; a table alone has none.
         note: What the reader must know: cells that are missing, stand-ins.
+        text: What is to be read beside them, in Markdown.
     """
 
     name: str
     records: Sequence[Record]
     figure: Figure | None = None
     note: str = ""
+    text: str = ""
     files: list[Path] = field(default_factory=list)
 
 
@@ -149,9 +151,13 @@ def labels(axes: Axes, x: str = "", y: str = "") -> None:
 
 
 def save(sheet: Sheet, folder: Path) -> Sheet:
-    """Write ``NAME.csv``, and ``NAME.png`` and ``NAME.svg`` if there is a figure."""
+    """Write ``NAME.csv``; ``NAME.png`` and ``NAME.svg`` if there is a figure; ``NAME.md``."""
     folder.mkdir(parents=True, exist_ok=True)
     sheet.files.append(write_csv(sheet.records, folder / f"{sheet.name}.csv"))
+    if sheet.text:
+        path = folder / f"{sheet.name}.md"
+        path.write_text(sheet.text, encoding="utf-8")
+        sheet.files.append(path)
     if sheet.figure is None:
         return sheet
     import matplotlib as mpl

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from stopwise.experiments.explaining import differences, report
 from stopwise.experiments.figures import _style as style
-from stopwise.experiments.figures._found import Found, MissingTrajectoriesError
+from stopwise.experiments.figures._found import LAMS, Found, MissingTrajectoriesError
 from stopwise.experiments.figures._style import Sheet
 from stopwise.experiments.figures.bars_8d import AVERAGED
 from stopwise.experiments.published import Compared, compare, records
@@ -42,9 +43,14 @@ def _sheet(found: Found, experiment: str) -> Sheet:
     if not compared:
         message = f"no published number belongs to the trajectories of {experiment}"
         raise MissingTrajectoriesError(message)
-    name = f"published-{experiment}"
-    note = found.note(experiment)
-    return Sheet(name, list(records(compared)), _scatter(compared), note)
+    explained = differences(compared, found.views(experiment), LAMS[experiment])
+    return Sheet(
+        f"published-{experiment}",
+        list(records(compared)),
+        _scatter(compared),
+        found.note(experiment),
+        report(explained, len(compared)),
+    )
 
 
 def _scatter(compared: list[Compared]) -> Figure:
