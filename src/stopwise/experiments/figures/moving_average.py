@@ -21,6 +21,7 @@ from stopwise.experiments.trajectory import Array, Trajectory
 from stopwise.stopping import PBGI
 
 _WINDOW = 20
+_DASHES = {1e-1: ":", 1e-2: "-", 1e-3: "--"}
 _COLOURS = (style.RED, style.ORANGE, style.GREEN, style.BLUE)
 
 
@@ -37,7 +38,7 @@ def _signals(found: Found) -> Sheet:
     for view in views:
         name, colour = style.acquisition_style(view.cell.acquisition)
         label = name if view.cell.lam is None else f"{name}({view.cell.lam:g})"
-        dash = "-" if view.cell.lam in (None, LAM) else ":"
+        dash = _DASHES.get(view.cell.lam or LAM, "-")
         signal = view.signals[WORTH].value
         averaged = average(signal, _WINDOW)
         raw.plot(signal, dash, color=colour, linewidth=0.9, label=label)
@@ -49,6 +50,10 @@ def _signals(found: Found) -> Sheet:
     for axes, text in ((raw, "as it is"), (smooth, f"averaged over {_WINDOW}")):
         for lam in LAMS["gp8d"]:
             axes.axhline(math.log(lam), color="black", linestyle="--", linewidth=0.7)
+            at = (1.0, math.log(lam))
+            side = axes.get_yaxis_transform()
+            text_of = f"log {lam:g}"
+            axes.annotate(text_of, at, xycoords=side, fontsize=6, ha="right", va="bottom")
         style.title(axes, f"PBGI/LogEIPC signal, {text}")
         style.labels(axes, x="evaluations after the initial design", y="sup log(EI / cost)")
     style.legend(figure, [raw])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,7 +34,8 @@ def _lcbench() -> Iterator[Points]:
     data = tables()
     for i, name in enumerate(data.datasets):
         if np.isfinite(data.seconds[i]).all():
-            yield name, "model parameters", data.model_parameters[i], data.seconds[i]
+            thousands = data.model_parameters[i] / 1000.0
+            yield name, "model parameters (thousands)", thousands, data.seconds[i]
 
 
 def _nats() -> Iterator[Points]:
@@ -52,9 +54,20 @@ def _sheet(name: str, points: list[Points]) -> Sheet:
     for axes, (title, label, x, seconds) in zip(panels, points, strict=False):
         slope, intercept = (float(c) for c in np.polyfit(x, seconds, 1))
         explained = float(np.corrcoef(x, seconds)[0, 1] ** 2)
-        axes.hexbin(x, seconds, gridsize=40, cmap="Blues", mincnt=1, bins="log", rasterized=True)
+        axes.hexbin(
+            x,
+            seconds,
+            gridsize=40,
+            cmap="Blues",
+            mincnt=1,
+            bins="log",
+            linewidths=0.3,
+            edgecolors=style.SKY,
+            rasterized=True,
+        )
         ends = np.array([x.min(), x.max()])
-        line = f"{slope:.3g} x + {intercept:.3g}, R2 = {explained:.2f}"
+        fitted = "" if math.isclose(slope, 1.0) else f"{slope:.3g} x + {intercept:.3g}, "
+        line = f"{fitted}R2 = {explained:.2f}"
         axes.plot(ends, slope * ends + intercept, color=style.RED, label=line)
         axes.legend(fontsize=6, frameon=False, loc="upper left")
         style.title(axes, title)
