@@ -27,6 +27,7 @@ SYNTHETIC_LAMS = (1e-1, 1e-2, 1e-3)
 LCBENCH_LAMS = (1e-3, 1e-4, 1e-5)
 NATS_LAMS = (1e-4, 1e-5, 1e-6)
 SKLEARN_LAMS = (1.0, 1e-1, 1e-2)  # percentage points a second
+BOXES = (2, 4)
 DESIGN_TIMES = (1, 4)  # of d + 1, beside the usual 2
 BUDGET_LAM0 = 50.0 / 10_000.0  # the paper's U/(B - C)
 # Data sets whose runtimes were measured; of adult's there is a prediction only.
@@ -87,7 +88,16 @@ FIGURES = {
     "refit": ("lcbench", "refit"),
     "published": ("gp1d", "gp8d", "lcbench", "unknown-cost"),
     "design": ("gp1d", "gp8d", "lcbench", "design-gp1d", "design-gp8d", "design-lcbench"),
-    "default-rule": ("gp1d", "gp8d", "lcbench", "nats", "sklearn", "unknown-cost"),
+    "default-rule": (
+        "gp1d",
+        "gp8d",
+        "boxes",
+        "lcbench",
+        "nats",
+        "sklearn",
+        "unknown-cost",
+        "sklearn-unknown",
+    ),
 }
 
 
@@ -233,6 +243,14 @@ def _refit(size: Size) -> Iterator[Cell]:
         yield from _policies("refit", f"lcbench:{dataset}", ("proxy",), LCBENCH_LAMS, size)
 
 
+def _boxes(size: Size) -> Iterator[Cell]:
+    """The matched pairs on boxes of fewer dimensions, for the default's choice."""
+    for d in BOXES[: size.problems]:
+        for cell in _policies("boxes", "gp8d", ("linear",), SYNTHETIC_LAMS, size, d=d, prb="none"):
+            if cell.acquisition in ("pbgi", "logeipc"):
+                yield cell
+
+
 def _designs(base: Callable[[Size], Iterator[Cell]], d: int) -> Callable[[Size], Iterator[Cell]]:
     """PBGI of an experiment, after smaller and larger initial designs than its 2(d + 1)."""
 
@@ -280,6 +298,15 @@ EXPERIMENTS = {
     "sklearn": Experiment(_sklearn, _TABLES, "the shipped table, known costs"),
     "sklearn-unknown": Experiment(_sklearn_unknown, _TABLES, "the shipped table, learned costs"),
     "refit": Experiment(_refit, _EVERY, "whether the refit schedule changes anything"),
+    "boxes": Experiment(
+        _boxes,
+        {
+            "smoke": Size(1, 3, problems=1, lams=1),
+            "laptop": Size(20, 100),
+            "full": Size(50, 200),
+        },
+        "the matched pairs on boxes in 2 and 4 dimensions",
+    ),
     "design-gp1d": Experiment(_designs(_gp1d, 1), _GP1D, "other initial designs in 1D"),
     "design-gp8d": Experiment(_designs(_gp8d, 8), _GP8D, "other initial designs in 8D"),
     "design-lcbench": Experiment(

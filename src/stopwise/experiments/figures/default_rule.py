@@ -12,12 +12,13 @@ import numpy as np
 from stopwise.experiments.figures import _style as style
 from stopwise.experiments.figures._found import LAMS, Found, MissingTrajectoriesError
 from stopwise.experiments.figures._style import Sheet
+from stopwise.experiments.plans import FIGURES
 from stopwise.experiments.settling import Overall, Settled, overall, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-EXPERIMENTS = ("gp1d", "gp8d", "lcbench", "nats", "sklearn", "unknown-cost", "sklearn-unknown")
+EXPERIMENTS = FIGURES["default-rule"]
 
 _COLUMNS = 4
 
