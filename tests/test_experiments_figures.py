@@ -20,7 +20,7 @@ from stopwise.experiments.problems.data import MissingDataError
 from tests.experiment_data import real_data
 from tests.synthetic_trajectories import imitation, trajectory
 
-NEEDS_DATA = ("validation-test", "runtime-proxies")
+NEEDS_DATA = ("runtime-proxies",)
 
 
 @pytest.fixture(scope="module")

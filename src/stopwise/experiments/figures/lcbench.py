@@ -10,7 +10,6 @@ from stopwise.experiments.figures import _style as style
 from stopwise.experiments.figures._bars import bars, chosen
 from stopwise.experiments.figures._found import LAMS, Found
 from stopwise.experiments.figures._style import Sheet
-from stopwise.experiments.problems.data import MissingDataError
 from stopwise.experiments.problems.lcbench import instances
 from stopwise.experiments.rankings import place_of
 from stopwise.experiments.regret import as_records
@@ -23,7 +22,7 @@ def draw(found: Found) -> Iterator[Sheet]:
     """Shaded where the matched PBGI pair is not among the three best pairs."""
     table = found.means("lcbench")
     problems = list(dict.fromkeys(m.pair.problem for m in table))
-    sizes = _sizes()
+    sizes = instances()
     columns = min(_COLUMNS, len(problems))
     for lam in LAMS["lcbench"]:
         figure, grid = style.panels(-(-len(problems) // columns), columns, width=3.0, height=1.9)
@@ -40,10 +39,3 @@ def draw(found: Found) -> Iterator[Sheet]:
         style.legend(figure, panels)
         records = as_records(m for m in table if math.isclose(m.pair.lam, lam))
         yield Sheet(f"lcbench-{lam:g}", records, figure, found.note("lcbench"))
-
-
-def _sizes() -> dict[str, int]:
-    try:
-        return instances()
-    except MissingDataError:
-        return {}

@@ -10,7 +10,6 @@ from typing import Any
 from stopwise.experiments.figures import _style as style
 from stopwise.experiments.figures._found import LAMS, Found
 from stopwise.experiments.figures._style import Sheet
-from stopwise.experiments.problems.data import MissingDataError
 from stopwise.experiments.problems.lcbench import instances
 from stopwise.experiments.published import counts
 from stopwise.experiments.rankings import Place, top_k
@@ -48,10 +47,7 @@ def draw(found: Found) -> Iterator[Sheet]:
 
 def _groups(table: list[Mean]) -> dict[str, set[str]]:
     everything = {m.pair.problem for m in table}
-    try:
-        sizes = instances()
-    except MissingDataError:
-        return {"all": everything}
+    sizes = instances()
     large = {p for p in everything if sizes.get(p.partition(":")[2], 0) > LARGE}
     return {"large": large, "all": everything} if large else {"all": everything}
 

@@ -11,8 +11,8 @@ import numpy as np
 from stopwise.experiments.figures import _style as style
 from stopwise.experiments.figures._found import Found
 from stopwise.experiments.figures._style import Sheet
-from stopwise.experiments.problems.lcbench import tables
-from stopwise.experiments.rankings import matched_rank, top_overlap
+from stopwise.experiments.problems.lcbench import overlaps
+from stopwise.experiments.rankings import matched_rank
 
 LAM = 1e-4
 TOP = 20
@@ -22,12 +22,11 @@ _PLACES = 3
 def draw(found: Found) -> Iterator[Sheet]:
     """Overlap of the 20 best, by whether the PBGI rule is among the three best rules for PBGI."""
     means = found.means("lcbench")
-    data = tables()
+    known = overlaps()
     records: list[dict[str, Any]] = []
     for problem in dict.fromkeys(m.pair.problem for m in means):
         rank = matched_rank(means, problem, LAM)
-        i = data.datasets.index(problem.partition(":")[2])
-        overlap = top_overlap(100.0 - data.val_accuracy[i], 100.0 - data.test_accuracy[i], TOP)
+        overlap = known[problem.partition(":")[2]]
         group = "not run" if rank is None else "top" if rank <= _PLACES else "under"
         records.append({"problem": problem, "rank": rank, "group": group, "overlap": overlap})
     records.sort(key=lambda r: (r["group"], r["overlap"]))

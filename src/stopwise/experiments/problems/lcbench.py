@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +179,15 @@ def _slopes(path: Path) -> dict[str, tuple[float, str]]:
 
 def instances() -> dict[str, int]:
     """Size of each data set; those above 10,000 are the paper's large ones."""
-    path = found("lcbench/datasets.csv", what="datasets.csv of LCBench", where=_WHERE)
-    with path.open(newline="") as file:
-        return {row["dataset"]: int(row["instances"]) for row in csv.DictReader(file)}
+    return {row["dataset"]: int(row["instances"]) for row in _facts()}
+
+
+def overlaps() -> dict[str, float]:
+    """The share of the 20 best configurations by validation error among those by test error."""
+    return {row["dataset"]: float(row["top20_overlap"]) for row in _facts()}
+
+
+def _facts() -> list[dict[str, str]]:
+    """What is worth knowing of the data sets where the tables themselves are not at hand."""
+    path = files("stopwise.experiments") / "data" / "lcbench_facts.csv"
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
