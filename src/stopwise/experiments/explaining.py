@@ -130,6 +130,11 @@ def report(found: Sequence[Difference], of: int) -> str:
     for cause in sorted(by_cause, key=order.index):
         own = by_cause[cause]
         lines += [_heading(cause, len(own)), "", *_table(own), ""]
+    named = dict.fromkeys(name for difference in found for name in difference.suspects)
+    if named:
+        lines += ["What cannot be replayed:", ""]
+        lines += [f"- `{name}`: {SUSPECTS[name]}." for name in named]
+        lines.append("")
     return "\n".join(lines)
 
 
@@ -137,8 +142,8 @@ def _heading(cause: str, count: int) -> str:
     numbers = f"{count} number{'s' if count != 1 else ''}"
     if cause == UNEXPLAINED:
         return (
-            f"**Not shown by replay, {numbers}.** What else touches them and cannot be replayed"
-            " stands beside each."
+            f"**Not shown by replay, {numbers}.** Beside each stands what touches it and cannot"
+            " be replayed."
         )
     if cause == PLAIN:
         return f"**Averaging, {numbers}.** Ours without averages over 20 evaluations agrees."
@@ -171,6 +176,6 @@ def _table(own: Sequence[Difference]) -> Iterator[str]:
             else f" +- {compared.theirs_se:.2g}"
         )
         shown = "" if difference.by == UNEXPLAINED else f"{difference.value:.3g}"
-        suspects = ", ".join(f"`{name}`" for name in difference.suspects)
+        suspects = ", ".join(f"`{name}`" for name in difference.suspects) or "none known"
         cells = (where, f"{number.lam:g}", number.acquisition, number.rule, ours, theirs, shown)
         yield "| " + " | ".join((*cells, suspects)) + " |"
