@@ -4,8 +4,8 @@
 #   make lint     formatting, rules, types and the import direction
 #   make slow     the slow tests
 #   make bench    timings
-#   make paper    the paper's experiments at laptop scale, into results/: some 9 core-hours, to
-#                 be stopped and gone on with at any time
+#   make paper    the paper's experiments at laptop scale, from docs/results/laptop on: what is
+#                 there is not run again, and figures are drawn anew
 #   make clean    remove .venv and all caches
 
 PYTHON ?= python3
@@ -51,7 +51,7 @@ bench: $(DEV)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
 
 paper: $(DEV)
-	$(ONE_THREAD) $(BIN)/stopwise paper --scale laptop
+	$(ONE_THREAD) $(BIN)/stopwise paper --scale laptop --out docs/results
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -98,6 +98,21 @@ FIGURES = {
         "unknown-cost",
         "sklearn-unknown",
     ),
+    "summary": (
+        "gp1d",
+        "gp8d",
+        "lcbench",
+        "unknown-cost",
+        "budgeted",
+        "nats",
+        "sklearn",
+        "sklearn-unknown",
+        "refit",
+        "boxes",
+        "design-gp1d",
+        "design-gp8d",
+        "design-lcbench",
+    ),
 }
 
 

@@ -37,6 +37,7 @@ from stopwise.experiments.figures import (
     runtime,
     runtime_proxies,
     shipped,
+    summary,
     unknown_cost,
     validation_test,
     windows,
@@ -76,6 +77,7 @@ DRAWINGS: dict[str, Callable[[Found], Iterator[Sheet]]] = {
     "published": published.draw,
     "design": design.draw,
     "default-rule": default_rule.draw,
+    "summary": summary.draw,
 }
 
 
