@@ -14,7 +14,6 @@ from stopwise.experiments.figures.__main__ import main
 from stopwise.experiments.figures._found import LAMS, Found, MissingTrajectoriesError
 from stopwise.experiments.figures._style import Sheet, save
 from stopwise.experiments.figures.budgeted import spent_curve
-from stopwise.experiments.figures.moving_average import average
 from stopwise.experiments.plans import EXPERIMENTS, FIGURES, plan
 from stopwise.experiments.problems.data import MissingDataError
 from tests.experiment_data import real_data
@@ -123,12 +122,6 @@ def test_regret_against_cost_is_a_step_at_every_evaluation():
     mean, se = spent_curve([view, other], np.array([0.0, 4.0]))
     assert mean.tolist() == [5.0, 2.0]
     assert se.tolist() == [1.0, 1.0]
-
-
-def test_moving_averages_skip_what_is_no_answer():
-    signal = np.array([np.nan, 2.0, 4.0, 9.0])
-    np.testing.assert_allclose(average(signal[1:], 2), [2.0, 3.0, 6.5])
-    np.testing.assert_allclose(average(signal, 2)[1:], [2.0, 3.0, 6.5])
 
 
 def test_the_command_draws_from_what_is_there(folder, tmp_path, capsys):

@@ -8,6 +8,7 @@ signals only. So live stopping, replay and audit are one and the same code.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -30,6 +31,10 @@ class Signal:
     n: int
     value: float
     facts: Mapping[str, float] = field(default_factory=dict)
+
+
+def _moment(signal: Signal) -> int:
+    return signal.t
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,9 @@ class Trace:
 
     def between(self, first: int, last: int) -> list[float]:
         """Recorded values with first <= t <= last that are answers."""
-        return [s.value for s in self.signals if first <= s.t <= last and not math.isnan(s.value)]
+        start = bisect_left(self.signals, first, key=_moment)
+        end = bisect_right(self.signals, last, lo=start, key=_moment)
+        return [s.value for s in self.signals[start:end] if not math.isnan(s.value)]
 
     def upto(self, n: int) -> Trace:
         """The trace as it was after n observations."""

@@ -236,12 +236,11 @@ def _key(mean: Mean) -> _Key:
 
 def _matching(number: Number, plain: dict[_Key, Mean]) -> _Key | None:
     """The key of our mean; ``any`` acquisition is the first there is."""
-    for key in plain:
-        same = key[:3] == (number.experiment, number.problem, number.cost)
-        acquisition = number.acquisition in ("any", key[4])
-        if same and acquisition and math.isclose(key[3], number.lam) and key[5] == number.rule:
-            return key
-    return None
+    where = (number.experiment, number.problem, number.cost, number.lam)
+    if number.acquisition != "any":
+        key = (*where, number.acquisition, number.rule)
+        return key if key in plain else None
+    return next((k for k in plain if k[:4] == where and k[5] == number.rule), None)
 
 
 def _read(name: str) -> list[dict[str, str]]:

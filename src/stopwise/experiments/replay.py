@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from stopwise.errors import InputError
 from stopwise.experiments.run import named
+from stopwise.experiments.sweeping import sweep
 from stopwise.experiments.trajectory import Trajectory
 from stopwise.stopping import (
     GSS,
@@ -89,6 +92,15 @@ def stop_of(trajectory: Trajectory, rule: StoppingRule) -> Stop:
 
 def firing(trajectory: Trajectory, rule: StoppingRule) -> Iterator[int]:
     """The t at which the rule says stop, in order, read no further than asked."""
+    swept = sweep(trajectory, rule)
+    if swept is not None:
+        yield from np.flatnonzero(swept).tolist()
+        return
+    yield from one_by_one(trajectory, rule)
+
+
+def one_by_one(trajectory: Trajectory, rule: StoppingRule) -> Iterator[int]:
+    """The same, from the rule's own verdicts."""
     signals: tuple[Signal, ...] = ()
     for signal in trajectory.read(rule):
         signals = (*signals, signal)

@@ -7,8 +7,6 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.experiments.figures import _style as style
 from stopwise.experiments.figures._bars import ADJUSTED
@@ -17,7 +15,8 @@ from stopwise.experiments.figures._style import Sheet
 from stopwise.experiments.figures.windows import LAM, WINDOWS, pair_at
 from stopwise.experiments.regret import adjusted_curve
 from stopwise.experiments.replay import Variant, stop_of
-from stopwise.experiments.trajectory import Array, Trajectory
+from stopwise.experiments.sweeping import averaged
+from stopwise.experiments.trajectory import Trajectory
 from stopwise.stopping import PBGI
 
 _WINDOW = 20
@@ -40,12 +39,12 @@ def _signals(found: Found) -> Sheet:
         label = name if view.cell.lam is None else f"{name}({view.cell.lam:g})"
         dash = _DASHES.get(view.cell.lam or LAM, "-")
         signal = view.signals[WORTH].value
-        averaged = average(signal, _WINDOW)
+        smooth_signal = averaged(signal, _WINDOW)
         raw.plot(signal, dash, color=colour, linewidth=0.9, label=label)
-        smooth.plot(averaged, dash, color=colour, linewidth=0.9, label=label)
+        smooth.plot(smooth_signal, dash, color=colour, linewidth=0.9, label=label)
         records += [
             {"policy": label, "t": t, "signal": float(a), "averaged": float(b)}
-            for t, (a, b) in enumerate(zip(signal, averaged, strict=True))
+            for t, (a, b) in enumerate(zip(signal, smooth_signal, strict=True))
         ]
     for axes, text in ((raw, "as it is"), (smooth, f"averaged over {_WINDOW}")):
         for lam in LAMS["gp8d"]:
@@ -72,7 +71,7 @@ def _windows(found: Found) -> Sheet:
             stop = stop_of(view, Variant(window).of(PBGI(lam)))
             label = f"W = {window}"
             grid[0][j].plot(
-                average(view.signals[WORTH].value, window), color=colour, linewidth=0.9
+                averaged(view.signals[WORTH].value, window), color=colour, linewidth=0.9
             )
             grid[1][j].plot(
                 stop.t, curve[stop.t], "o" if stop.stopped else "x", color=colour, label=label
@@ -94,13 +93,6 @@ def _windows(found: Found) -> Sheet:
     style.labels(grid[1][0], y=ADJUSTED)
     style.legend(figure, grid[1])
     return Sheet("moving-average-windows", records, figure, found.note("gp8d"))
-
-
-def average(signal: Array, window: int) -> Array:
-    """The mean of the last so many values that are answers, of those there are at first."""
-    parts = [signal[max(t - window + 1, 0) : t + 1] for t in range(len(signal))]
-    answers = [part[~np.isnan(part)] for part in parts]
-    return np.array([own.mean() if len(own) else math.nan for own in answers])
 
 
 def _first(found: Found, cost: str, lam: float | None) -> list[Trajectory]:
