@@ -62,9 +62,7 @@ def differences(
     if not found:
         return []
     experiment = found[0].number.experiment
-    problems = {c.number.problem for c in compared}
-    own = [view for view in views if view.cell.problem in problems]
-    switched = _switched(own, lams, PUBLISHED[experiment])
+    switched = _switched(views, lams, PUBLISHED[experiment])
     return [_explained(c, switched) for c in found]
 
 

@@ -65,4 +65,5 @@ def _panel(axes: Axes, own: list[Overall], *, labelled: bool) -> None:
     )
     axes.axvline(1.0, color=style.GREY, linewidth=0.8)
     axes.set_yticks(places, [s.candidate if labelled else "" for s in own])
+    axes.locator_params(axis="x", nbins=5)
     style.labels(axes, x="regret relative to plain")

@@ -11,8 +11,9 @@ from stopwise.experiments.figures import _style as style
 from stopwise.experiments.figures._found import LAMS, Found, MissingTrajectoriesError
 from stopwise.experiments.figures._style import Sheet
 from stopwise.experiments.figures.bars_8d import AVERAGED
-from stopwise.experiments.published import Compared, compare, records
+from stopwise.experiments.published import Compared, compare, numbers, records
 from stopwise.experiments.quirks import PUBLISHED
+from stopwise.experiments.regret import means, regret_rows
 from stopwise.experiments.replay import PLAIN
 
 if TYPE_CHECKING:
@@ -37,13 +38,16 @@ def draw(found: Found) -> Iterator[Sheet]:
 
 def _sheet(found: Found, experiment: str) -> Sheet:
     variant = AVERAGED if experiment == "gp8d" else PLAIN
-    ours = found.means(experiment, variant)
-    departed = found.means(experiment, quirks=PUBLISHED[experiment])
+    lams = LAMS[experiment]
+    known = {number.problem for number in numbers() if number.experiment == experiment}
+    views = [view for view in found.views(experiment) if view.cell.problem in known]
+    ours = means(regret_rows(views, lams, variant=variant))
+    departed = means(regret_rows(views, lams, published_quirks=PUBLISHED[experiment]))
     compared = compare(ours, departed)
     if not compared:
         message = f"no published number belongs to the trajectories of {experiment}"
         raise MissingTrajectoriesError(message)
-    explained = differences(compared, found.views(experiment), LAMS[experiment])
+    explained = differences(compared, views, lams)
     return Sheet(
         f"published-{experiment}",
         list(records(compared)),
