@@ -20,6 +20,7 @@ Record = Mapping[str, Any]
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, RED, YELLOW, GREY, BLACK = "#56B4E9", "#D55E00", "#F0E442", "#8C8C8C", "#000000"
 
+_LONG = 3e3  # an axis so many times as high as low has room for powers of ten alone
 _LETTERS = 16  # of a note to the inch
 
 RULES = {
@@ -123,7 +124,7 @@ def legend(figure: Figure, axes: Iterable[Axes], *, columns: int = 5) -> None:
 
 
 def log_axis(axes: Axes, which: str = "y") -> None:
-    """A logarithmic axis with plain numbers at 1, 2 and 5."""
+    """A logarithmic axis with plain numbers at 1, 2 and 5; at 1 alone if it is long."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     scale = {"nonpositive": "clip"}
@@ -132,7 +133,10 @@ def log_axis(axes: Axes, which: str = "y") -> None:
     else:
         axes.set_xscale("log", **scale)
     axis = axes.yaxis if which == "y" else axes.xaxis
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+    low, high = axes.dataLim.intervaly if which == "y" else axes.dataLim.intervalx
+    long = low > 0.0 and high / low > _LONG
+    subs = (1.0,) if long else (1.0, 2.0, 5.0)
+    axis.set_major_locator(LogLocator(subs=subs, numticks=12))
     axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.set_minor_formatter(NullFormatter())
 

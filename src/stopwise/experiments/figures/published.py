@@ -19,6 +19,7 @@ from stopwise.experiments.replay import PLAIN
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_ORACLES = {"immediate": ("white", "s"), "hindsight": ("black", "D"), "best-fixed": ("white", "o")}
 EXPERIMENTS = ("gp1d", "gp8d", "lcbench", "unknown-cost")
 
 
@@ -64,7 +65,7 @@ def _scatter(compared: list[Compared]) -> Figure:
             own = [c for c in compared if c.number.rule == rule]
             label, colour, marker = style.rule_style(rule)
             if rule in style.BASELINES:
-                label, colour, marker = style.BASELINES[rule], "black", "D"
+                label, (colour, marker) = style.BASELINES[rule], _ORACLES[rule]
             axes.plot(
                 [c.number.value for c in own],
                 [c.ours if text == "correct" else c.quirky for c in own],
