@@ -12,6 +12,7 @@ from stopwise.experiments import Cell
 from stopwise.experiments.problems import LEARNED, MissingDataError, make_problem, nats
 from stopwise.experiments.problems import lcbench as lcbench_module
 from stopwise.experiments.problems.costs import KINDS, SyntheticCost
+from stopwise.experiments.problems.functions import function_on_box
 from stopwise.experiments.problems.gp1d import draw, gp1d
 from stopwise.experiments.problems.gp8d import gp_box
 from stopwise.experiments.problems.lcbench import lcbench
@@ -20,6 +21,7 @@ from stopwise.experiments.rankings import top_overlap
 from stopwise.models.cost import KnownCost, LearnedCost
 from stopwise.models.kernel import matern52
 from tests.experiment_data import real_data, write_compact_lcbench, write_official_lcbench
+from tests.problems import SMOOTH
 
 
 @pytest.fixture
@@ -89,6 +91,24 @@ def test_a_smaller_design_is_the_beginning_of_the_usual_one(make):
     np.testing.assert_array_equal(problem.initial(5, 3), usual[:3])
     larger = problem.initial(5, 20)
     assert len(np.unique(larger, axis=0)) == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "lowest"),
+    [("branin", 0.39788736), ("hartmann3", -3.8627798), ("levy4", 0.0), ("hartmann6", -3.3223680)],
+)
+def test_textbook_functions_have_their_known_minima_and_a_spread_of_one(name, lowest):
+    problem = function_on_box(name)
+    assert problem.optimum * problem.unit == pytest.approx(lowest, abs=1e-6)
+    X = np.random.default_rng(0).random((3000, problem.domain.d))
+    values = np.array([problem.evaluate(x).value for x in X])
+    assert values.min() > problem.optimum
+    assert values.std() == pytest.approx(1.0, rel=0.1)
+    if name in SMOOTH:
+        np.testing.assert_allclose(values * problem.unit, SMOOTH[name][0](X), rtol=1e-9)
+    assert len(problem.initial(0)) == 2 * (problem.domain.d + 1)
+    with pytest.raises(InputError, match="there is no function 'rastrigin'; there are branin"):
+        function_on_box("rastrigin")
 
 
 # -------------------------------------------------------------------------------- costs

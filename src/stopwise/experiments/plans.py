@@ -17,6 +17,7 @@ from stopwise.experiments.cell import Cell, Option
 from stopwise.experiments.problems import LEARNED, nats
 from stopwise.experiments.problems.costs import KINDS
 from stopwise.experiments.problems.data import MissingDataError
+from stopwise.experiments.problems.functions import FUNCTIONS
 from stopwise.experiments.problems.lcbench import datasets as lcbench_datasets
 from stopwise.experiments.problems.sklearn_table import DATASETS as SKLEARN
 
@@ -92,6 +93,7 @@ FIGURES = {
         "gp1d",
         "gp8d",
         "boxes",
+        "functions",
         "lcbench",
         "nats",
         "sklearn",
@@ -109,6 +111,7 @@ FIGURES = {
         "sklearn-unknown",
         "refit",
         "boxes",
+        "functions",
         "design-gp1d",
         "design-gp8d",
         "design-lcbench",
@@ -266,6 +269,17 @@ def _boxes(size: Size) -> Iterator[Cell]:
                 yield cell
 
 
+def _functions(size: Size) -> Iterator[Cell]:
+    """The matched pairs on textbook functions, where the model is fitted on a box."""
+    for name in list(FUNCTIONS)[: size.problems]:
+        problem = f"box:{name}"
+        for cell in _policies(
+            "functions", problem, ("linear",), SYNTHETIC_LAMS, size, prb="none", prior="lognormal"
+        ):
+            if cell.acquisition in ("pbgi", "logeipc"):
+                yield cell
+
+
 def _designs(base: Callable[[Size], Iterator[Cell]], d: int) -> Callable[[Size], Iterator[Cell]]:
     """PBGI of an experiment, after smaller and larger initial designs than its 2(d + 1)."""
 
@@ -321,6 +335,11 @@ EXPERIMENTS = {
             "full": Size(50, 200),
         },
         "the matched pairs on boxes in 2 and 4 dimensions",
+    ),
+    "functions": Experiment(
+        _functions,
+        {"smoke": _TINY, "laptop": Size(10, 100), "full": Size(50, 200)},
+        "the matched pairs on textbook functions, with fitted models",
     ),
     "design-gp1d": Experiment(_designs(_gp1d, 1), _GP1D, "other initial designs in 1D"),
     "design-gp8d": Experiment(_designs(_gp8d, 8), _GP8D, "other initial designs in 8D"),

@@ -65,7 +65,7 @@ def consolidate(trajectories: Iterable[Trajectory], path: Path) -> Path:
     seen: dict[str, list[dict[str, NDArray[Any]]]] = {}
     for trajectory in trajectories:
         own = _rows(_lean(trajectory), small=True)
-        if ":" in trajectory.cell.problem:
+        if ":" in trajectory.cell.problem and trajectory.x.ndim == 1:  # rows of a data set
             own, looked_up = _without_look_ups(own)
             seen.setdefault(own[0]["table"], []).append(looked_up)
         rows += own

@@ -28,6 +28,7 @@ LAMS: dict[str, tuple[float, ...]] = {
     "gp1d": SYNTHETIC_LAMS,
     "gp8d": SYNTHETIC_LAMS,
     "boxes": SYNTHETIC_LAMS,
+    "functions": SYNTHETIC_LAMS,
     "lcbench": LCBENCH_LAMS,
     "unknown-cost": LCBENCH_LAMS,
     "refit": LCBENCH_LAMS,

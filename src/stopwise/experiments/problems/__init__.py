@@ -8,6 +8,7 @@ from collections.abc import Callable
 from stopwise.errors import InputError
 from stopwise.experiments.cell import Cell
 from stopwise.experiments.problems.data import MissingDataError
+from stopwise.experiments.problems.functions import function_on_box
 from stopwise.experiments.problems.gp1d import GRID
 from stopwise.experiments.problems.gp1d import gp1d as gp_grid
 from stopwise.experiments.problems.gp8d import gp_box
@@ -32,10 +33,12 @@ def make_problem(cell: Cell) -> Problem:
         return gp_grid(cell.seed, grid=cell.option("grid", GRID))
     if name == "gp8d":
         return gp_box(cell.seed, cell.option("d", 8))
+    if name == "box":
+        return function_on_box(dataset)
     if name == "lcbench":
         return lcbench_table(dataset, runtime=cell.option("runtime", "real"))
     if name in _TABLES:
         return _TABLES[name](dataset)
-    known = ", ".join(["gp1d", "gp8d", "lcbench", *_TABLES])
+    known = ", ".join(["gp1d", "gp8d", "box", "lcbench", *_TABLES])
     message = f"there is no problem {cell.problem!r}; there are {known}."
     raise InputError(message)
