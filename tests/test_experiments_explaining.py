@@ -61,7 +61,8 @@ def test_numbers_that_agree_need_no_explanation():
 def test_a_difference_is_explained_by_the_departure_that_makes_it(rule, quirk):
     number = published(rule, value(rule, [quirk]))
     (found,) = explained(number)
-    assert (found.by, found.value) == (quirk, pytest.approx(number.value))
+    assert (found.by, found.wholly) == (quirk, True)
+    assert found.value == pytest.approx(number.value)
     assert found.suspects == ("mask-shift",)
 
 
@@ -75,8 +76,16 @@ def test_all_together_where_none_is_enough_alone():
 
 def test_what_changes_nothing_explains_nothing():
     (found,) = explained(published("pbgi", 99.0))
-    assert found.by == UNEXPLAINED
+    assert (found.by, found.wholly) == (UNEXPLAINED, False)
     assert math.isnan(found.value)
+
+
+def test_a_departure_may_go_most_of_the_way():
+    ours, with_it = value("pbgi"), value("pbgi", ["late-index"])
+    (found,) = explained(published("pbgi", with_it + 0.4 * (with_it - ours), se=1e-3))
+    assert (found.by, found.wholly) == ("late-index", False)
+    assert found.value == pytest.approx(with_it)
+    assert "more than half of the way" in report([found], 1)
 
 
 def test_rules_without_averages_may_be_the_explanation():

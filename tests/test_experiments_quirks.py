@@ -155,3 +155,14 @@ def test_the_plain_fraction_of_paths():
     rule = recorded_prb(view)
     assert stop(view, rule).t == 3
     assert stop(view, rule, "prb-mean").t == 1
+
+
+def test_gains_that_never_fall_below_those_beside_the_incumbent():
+    # EI of a known point is 4e-4: above a hundredth of the first gains for ever.
+    gain = np.r_[np.full(25, 1e-2), np.full(25, 1e-9)]
+    view = trajectory(np.ones(51), gain=gain)
+    assert stop(view, LogEIPCMedian()).t == 25
+    assert not stop(view, LogEIPCMedian(), "ei-floor").stopped
+    assert stop(view, PBGI(1e-3), "ei-floor").t == 25
+    cheap = trajectory(np.ones(51), gain=gain, cost=np.full(51, 0.1))  # 4e-3 per cost
+    assert not stop(cheap, PBGI(1e-3), "ei-floor").stopped

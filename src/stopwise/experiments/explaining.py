@@ -22,6 +22,7 @@ TOGETHER = "together"
 UNEXPLAINED = ""
 _NEEDS = {"flat-stops": "trace-iqr"}  # departures that are nothing alone
 _CAP = "cap"
+_MOST = 0.5  # of a difference that may remain where a departure goes most of the way
 SUSPECTS = {
     **NOT_REPLAYABLE,
     _CAP: "our runs end at 200 evaluations, the published ones at 500",
@@ -36,15 +37,15 @@ class Difference:
         compared: The two numbers.
         by: A name of ``QUIRKS``, ``"together"`` for all of an experiment at once, ``"plain"`` if
             rules without averages suffice, or empty.
+        wholly: Whether ours agrees with it; else it is more than half of the way.
         value: Ours with it; nan if nothing explains it.
-        se: Its standard error.
         suspects: Departures that touch it and cannot be replayed.
     """
 
     compared: Compared
     by: str
+    wholly: bool
     value: float
-    se: float
     suspects: tuple[str, ...]
 
 
@@ -78,24 +79,27 @@ def _switched(
 
 
 def _explained(compared: Compared, switched: Mapping[str, Sequence[Mean]]) -> Difference:
-    """By what comes closest alone; else by all; else by none. What changes nothing is nothing."""
+    """By what comes closest alone; else by all; else by what goes most of the way."""
     again = {
         name: replay
         for name, table in switched.items()
         for replay in compare(table, table, [compared.number])
     }
-    plain = again[PLAIN].ours
-    agreeing = {
-        name: replay
-        for name, replay in again.items()
-        if replay.verdict == "agrees" and (name == PLAIN or replay.ours != plain)
-    }
-    alone = [name for name in agreeing if name != TOGETHER]
-    by = min(alone, key=lambda name: abs(agreeing[name].distance), default=TOGETHER)
+    plain = again.pop(PLAIN)
+    moved = {name: replay for name, replay in again.items() if replay.ours != plain.ours}
+    if plain.ours != compared.ours:  # ours is averaged
+        moved[PLAIN] = plain
+    agreeing = {name: replay for name, replay in moved.items() if replay.verdict == "agrees"}
+    gap = abs(compared.ours - compared.number.value)
+    near = {n: c for n, c in moved.items() if abs(c.ours - c.number.value) < _MOST * gap}
+    for wholly, found in ((True, agreeing), (False, near)):
+        alone = [name for name in found if name != TOGETHER]
+        by = min(alone, key=lambda name: abs(found[name].distance), default=TOGETHER)
+        if by in found:
+            suspects = tuple(_suspects(found[by]))
+            return Difference(compared, by, wholly, found[by].ours, suspects)
     suspects = tuple(_suspects(compared))
-    if by not in agreeing:
-        return Difference(compared, UNEXPLAINED, math.nan, math.nan, suspects)
-    return Difference(compared, by, agreeing[by].ours, agreeing[by].ours_se, suspects)
+    return Difference(compared, UNEXPLAINED, wholly=False, value=math.nan, suspects=suspects)
 
 
 def _suspects(compared: Compared) -> Iterator[str]:
@@ -121,13 +125,13 @@ def report(found: Sequence[Difference], of: int) -> str:
     """The differences in Markdown: a sentence for each explanation, and its numbers."""
     agreeing = of - len(found)
     lines = [f"{agreeing} of {of} numbers agree within two combined standard errors.", ""]
-    by_cause: dict[str, list[Difference]] = {}
+    by_cause: dict[tuple[bool, str], list[Difference]] = {}
     for difference in found:
-        by_cause.setdefault(difference.by, []).append(difference)
+        by_cause.setdefault((not difference.wholly, difference.by), []).append(difference)
     order = [PLAIN, *QUIRKS, TOGETHER, UNEXPLAINED]
-    for cause in sorted(by_cause, key=order.index):
-        own = by_cause[cause]
-        lines += [_heading(cause, len(own)), "", *_table(own), ""]
+    for partly, cause in sorted(by_cause, key=lambda key: (key[0], order.index(key[1]))):
+        own = by_cause[partly, cause]
+        lines += [_heading(cause, len(own), partly=partly), "", *_table(own), ""]
     named = dict.fromkeys(name for difference in found for name in difference.suspects)
     if named:
         lines += ["What cannot be replayed:", ""]
@@ -136,18 +140,19 @@ def report(found: Sequence[Difference], of: int) -> str:
     return "\n".join(lines)
 
 
-def _heading(cause: str, count: int) -> str:
+def _heading(cause: str, count: int, *, partly: bool) -> str:
     numbers = f"{count} number{'s' if count != 1 else ''}"
     if cause == UNEXPLAINED:
         return (
             f"**Not shown by replay, {numbers}.** Beside each stands what touches it and cannot"
             " be replayed."
         )
-    if cause == PLAIN:
-        return f"**Averaging, {numbers}.** Ours without averages over 20 evaluations agrees."
-    if cause == TOGETHER:
-        return f"**All departures together, {numbers}.** None alone is enough."
-    return f"**`{cause}`, {numbers}.** {QUIRKS[cause][0].upper()}{QUIRKS[cause][1:]}."
+    name, sentence = {
+        PLAIN: ("Averaging", "Ours without averages over 20 evaluations"),
+        TOGETHER: ("All departures together", "None alone is enough"),
+    }.get(cause, (f"`{cause}`", QUIRKS.get(cause, "")))
+    part = ", more than half of the way" if partly else ""
+    return f"**{name}, {numbers}{part}.** {sentence[0].upper()}{sentence[1:]}."
 
 
 def _table(own: Sequence[Difference]) -> Iterator[str]:

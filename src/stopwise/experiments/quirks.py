@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.errors import InputError
 from stopwise.experiments.replay import Stop, firing, recorded_prb
-from stopwise.experiments.trajectory import Trajectory
+from stopwise.experiments.trajectory import Recorded, Trajectory
 from stopwise.stopping import (
     GSS,
     Convergence,
@@ -45,6 +47,7 @@ QUIRKS = {
     "patience-19": "Convergence waits for 19 evaluations instead of 5",
     "no-improvement": "the PBGI rule also waits for an evaluation that does not improve",
     "pbgi-index": "every acquisition is stopped where the rule stops the PBGI trajectory",
+    "ei-floor": "data err by 1e-3 in the model, so EI beside the incumbent never falls below 4e-4",
     "prb-mean": "PRB compares the plain fraction of paths, without a confidence bound",
 }
 
@@ -64,9 +67,18 @@ NOT_REPLAYABLE = {
 # What the published runs of each experiment did, of what can be replayed.
 _TABLES = ("late-index", "late-incumbent", "burn-in", "trace-iqr", "flat-stops", "no-improvement")
 PUBLISHED: dict[str, tuple[str, ...]] = {
-    "gp1d": ("late-index", "short-cap", "early-median", "trace-iqr", "patience-4", "prb-mean"),
+    "gp1d": (
+        "late-index",
+        "short-cap",
+        "ei-floor",
+        "early-median",
+        "trace-iqr",
+        "patience-4",
+        "prb-mean",
+    ),
     "gp8d": (
         "late-index",
+        "ei-floor",
         "short-cap",
         "burn-in",
         "linear-average",
@@ -80,6 +92,7 @@ PUBLISHED: dict[str, tuple[str, ...]] = {
     "nats": (*_TABLES, "pbgi-index"),
 }
 
+_FLOOR = math.sqrt(1e-6 / (2.0 * math.pi))  # EI of a point that is known but for that deviation
 _WINDOW = 20  # of averages, medians and the burn-in of the published code
 _MODEL_FREE = (GSS, Convergence)
 
@@ -112,12 +125,20 @@ def quirky_stop(
     """
     last = trajectory.T - (1 if "short-cap" in quirks else 0)
     source = donor if donor is not None and "pbgi-index" in quirks else trajectory
+    source = _floored(source) if "ei-floor" in quirks else source
     late = _lateness(rule, quirks)
     earliest = _WINDOW if "burn-in" in quirks else 0
     for t in _firing(source, rule, quirks):
         if t + late >= earliest and t + late <= last:
             return Stop(t + late, stopped=True)
     return Stop(last, stopped=False)
+
+
+def _floored(trajectory: Trajectory) -> Trajectory:
+    """With gains per cost that are at least those beside the incumbent."""
+    paid = trajectory.cost[trajectory.best_row[trajectory.n_initial - 1 :]]
+    raised = np.maximum(trajectory.signals[WORTH].value, math.log(_FLOOR) - np.log(paid))
+    return replace(trajectory, signals={**trajectory.signals, WORTH: Recorded(raised)})
 
 
 def _lateness(rule: StoppingRule, quirks: frozenset[str]) -> int:
