@@ -117,7 +117,7 @@ def test_on_a_box_nothing_better_is_found_by_brute_force():
 
 
 def test_a_smoothed_answer_says_that_an_average_decided():
-    study = study_after(9, space=BOX, lam=1e-3)
+    study = study_after(9, space=BOX, lam=1e-3, stopping=Smoothed(PBGI(1e-3), 5))
     study.should_stop()
     verdict = study.should_stop()
     said = re.search(

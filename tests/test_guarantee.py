@@ -246,10 +246,11 @@ def test_several_are_all_named():
     )
 
 
-def test_the_default_on_a_box_is_smoothed_and_says_so():
+def test_smoothing_is_said_and_the_default_has_none():
     named = "the signal is averaged over 5 evaluations (smoothing)"
-    assert started(space=LINE).guarantee().broken == (LEARNED, named)
-    assert started(space=LINE, stopping=Rule(0.02)).guarantee().broken == (LEARNED,)
+    smoothed = started(space=LINE, stopping=Smoothed(Rule(0.02), 5))
+    assert smoothed.guarantee().broken == (LEARNED, named)
+    assert started(space=LINE).guarantee().broken == (LEARNED,)
 
 
 def test_a_window_of_one_breaks_nothing():

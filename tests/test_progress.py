@@ -124,7 +124,8 @@ def test_the_bar_is_full_only_at_the_stop():
 
 
 def test_an_average_is_called_one():
-    study = run_by_hand(sw.Study(LINE, lam=1e-4), bowl, 8)
+    rule = sw.stopping.Smoothed(sw.stopping.PBGI(1e-4), 5)
+    study = run_by_hand(sw.Study(LINE, lam=1e-4, stopping=rule), bowl, 8)
     assert view_of(study).stops[0].text.endswith("its price (recent average)")
 
 

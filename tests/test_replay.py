@@ -130,7 +130,7 @@ def test_a_larger_lambda_never_stops_later(record):
 def test_what_a_study_obeys_by_name_can_be_replayed_from_its_rules():
     result = sw.minimize(objective, BOX, **options())
     [obeyed] = sw.Study(BOX, **options()).rules
-    assert obeyed == Smoothed(PBGI(0.02), 5)
+    assert obeyed == PBGI(0.02)
     [replayed] = sw.replay(result.traces, [obeyed])
     assert replayed.verdict == result.verdict
     assert len(result.history) == INITIAL + replayed.stop_t

@@ -741,12 +741,10 @@ def test_where_a_score_leaves_everything_out_the_lowest_bound_is_next():
 # -------------------------------------------------------------------------- which rules decide
 
 
-def test_the_default_is_plain_where_suprema_are_exact_and_smoothed_where_they_are_found():
-    assert sw.Study(TABLE, lam=0.1).rules == [PBGI(0.1)]
-    assert sw.Study({"n": sw.Integer(1, 9)}, lam=0.1).rules == [PBGI(0.1)]
-    assert sw.Study(LINE, lam=0.1).rules == [Smoothed(PBGI(0.1), 5)]
-    assert sw.Study(MIXED, lam=0.1).rules == [Smoothed(PBGI(0.1), 5)]
-    assert sw.Study(MIXED, lam=0.1, watch="pbgi").watched == [Smoothed(PBGI(0.1), 5)]
+@pytest.mark.parametrize("space", [TABLE, {"n": sw.Integer(1, 9)}, LINE, MIXED])
+def test_the_default_is_the_rule_of_the_theorem_on_every_kind_of_space(space):
+    assert sw.Study(space, lam=0.1).rules == [PBGI(0.1)]
+    assert sw.Study(space, lam=0.1, watch="pbgi").watched == [PBGI(0.1)]
 
 
 def test_a_rule_given_as_an_object_is_left_alone():

@@ -56,8 +56,7 @@ def replay(
     Args:
         traces: Recorded signals, by key; or a study, or a result, that has them.
         rules: The rules, or names of those that need no lam; each must find its key among the
-            traces. On spaces with real parameters ``stopping="pbgi"`` obeys
-            ``Smoothed(PBGI(lam), 5)``; ``study.rules`` holds what was obeyed.
+            traces. ``study.rules`` holds what was obeyed.
 
     Returns:
         One ``Replayed`` per rule, in order.

@@ -69,9 +69,7 @@ from stopwise.models.priors import priors
 from stopwise.snapshot import Snapshot
 from stopwise.space import Finite, Space, as_domain
 from stopwise.stopping import (
-    PBGI,
     LogEIPCMedian,
-    Smoothed,
     StoppingRule,
     Verdict,
     make_rule,
@@ -83,7 +81,6 @@ Rules = str | StoppingRule | Sequence[str | StoppingRule]
 Cost = None | str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel
 
 _VERSION = version("stopwise")
-_SMOOTHING = 5  # of stopping="pbgi" where suprema are numerical; provisional
 _MORE = 64  # points among which an affordable one is looked for while nothing is known
 _LEAST_GAIN = 1e-9  # of the spread of values: what a budget aims at where nothing seems left
 _WORTH_RECORDER = LogEIPCMedian()  # its signal is free of lambda; PBGI-D reads it
@@ -104,8 +101,7 @@ class Study:
         direction: ``"minimize"`` or ``"maximize"``.
         acquisition: A name of ``ACQUISITIONS`` or an acquisition.
         stopping: A name of ``RULES``, a rule, or several: any of them stops. ``"pbgi"`` is
-            ``PBGI(lam)`` on finite spaces; elsewhere its supremum is found numerically, and it is
-            ``Smoothed(PBGI(lam), 5)``.
+            ``PBGI(lam)``, the rule that the paper's theorem is about.
         watch: Rules that are recorded but not obeyed.
         noise: None where evaluations are exact, a variance in squared objective units, or
             ``"learn"``.
@@ -485,12 +481,7 @@ class Study:
         return 1.0 if self.direction == "minimize" else -1.0
 
     def _made(self, given: Rules, lam: float | None) -> list[StoppingRule]:
-        return [self._rule(rule, lam) for rule in listed(given)]
-
-    def _rule(self, given: str | StoppingRule, lam: float | None) -> StoppingRule:
-        rule = make_rule(given, lam)
-        numerical = isinstance(given, str) and not isinstance(self.domain, Finite)
-        return Smoothed(rule, _SMOOTHING) if isinstance(rule, PBGI) and numerical else rule
+        return [make_rule(rule, lam) for rule in listed(given)]
 
     def _identified(self, told: Trial | Mapping[str, Any]) -> Trial:
         """The pending trial that is told, or a new one for data from elsewhere."""

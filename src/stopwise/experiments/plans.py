@@ -323,7 +323,9 @@ EXPERIMENTS = {
     ),
     "unknown-cost": Experiment(_unknown, _TABLES, "LCBench, costs learned from runtimes"),
     "budgeted": Experiment(_budgeted, _TABLES, "PBGI-D on LCBench, regret against cost"),
-    "nats": Experiment(_nats, _TABLES, "NATS-Bench, known costs"),
+    "nats": Experiment(
+        _nats, {**_TABLES, "laptop": Size(3, 200, _SCHEDULE)}, "NATS-Bench, known costs"
+    ),
     "sklearn": Experiment(_sklearn, _TABLES, "the shipped table, known costs"),
     "sklearn-unknown": Experiment(_sklearn_unknown, _TABLES, "the shipped table, learned costs"),
     "refit": Experiment(_refit, _EVERY, "whether the refit schedule changes anything"),
@@ -342,7 +344,11 @@ EXPERIMENTS = {
         "the matched pairs on textbook functions, with fitted models",
     ),
     "design-gp1d": Experiment(_designs(_gp1d, 1), _GP1D, "other initial designs in 1D"),
-    "design-gp8d": Experiment(_designs(_gp8d, 8), _GP8D, "other initial designs in 8D"),
+    "design-gp8d": Experiment(
+        _designs(_gp8d, 8),
+        {**_GP8D, "laptop": Size(5, 100, lams=2)},
+        "other initial designs in 8D",
+    ),
     "design-lcbench": Experiment(
         _designs(_lcbench, 7),
         {**_TABLES, "laptop": Size(3, 200, _SCHEDULE)},

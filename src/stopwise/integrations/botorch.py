@@ -19,7 +19,7 @@ from stopwise.models.belief import Belief, Pricing
 from stopwise.models.gp import Posterior
 from stopwise.snapshot import Snapshot
 from stopwise.space import Candidates, Mixed, Real
-from stopwise.stopping import PBGI, Smoothed, StoppingRule, make_rule
+from stopwise.stopping import StoppingRule, make_rule
 from stopwise.trace import Trace, Verdict
 
 try:
@@ -51,7 +51,6 @@ from stopwise.integrations._botorch_belief import (
 __all__ = ["LogExpectedImprovementPerCost", "PandorasBoxGittinsIndex", "StopwiseStopper"]
 
 _LEAST_VARIANCE = 1e-24  # BoTorch's own 1e-12 is a deviation of 1e-6, not small for every unit
-_SMOOTHING = 5  # as in a study, where suprema are numerical
 _UNANSWERABLE = {
     "srgap-med": "the posterior before the last observation, at the present hyper-parameters",
     "prb": "sample paths",
@@ -234,8 +233,6 @@ class StopwiseStopper:
     ) -> None:
         self._chart = _chart(bounds, choices)
         rule = make_rule(stopping, lam)
-        if isinstance(stopping, str) and isinstance(rule, PBGI) and choices is None:
-            rule = Smoothed(rule, _SMOOTHING)
         _check_answerable(rule)
         self.rule = rule
         self.trace = Trace()
