@@ -351,7 +351,7 @@ EXPERIMENTS = {
     ),
     "design-lcbench": Experiment(
         _designs(_lcbench, 7),
-        {**_TABLES, "laptop": Size(3, 200, _SCHEDULE)},
+        {**_TABLES, "laptop": Size(2, 200, _SCHEDULE)},
         "other initial designs on LCBench",
     ),
 }
