@@ -62,6 +62,16 @@ def test_a_figure_is_a_table_and_two_pictures(name, folder, tmp_path):
             assert path.stat().st_size > 5_000
 
 
+def test_figures_drawn_side_by_side_are_the_same(folder, tmp_path):
+    names = ["bars-1d", "order", "windows"]
+    for jobs in (1, 2):
+        out = tmp_path / str(jobs)
+        drawn = draw_figures(names, trajectories=folder, out=out, scale="smoke", jobs=jobs)
+        assert [figure.figure for figure in drawn] == names
+    for path in (tmp_path / "1").iterdir():
+        assert path.read_bytes() == (tmp_path / "2" / path.name).read_bytes()
+
+
 def test_missing_trajectories_are_named_and_the_figure_left_out(tmp_path):
     (drawn,) = draw_figures(["bars-1d"], trajectories=tmp_path, out=tmp_path / "o", scale="smoke")
     assert not drawn.files

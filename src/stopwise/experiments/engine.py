@@ -108,7 +108,7 @@ def _outcomes(
     if jobs == 1 and engine == "local":
         yield from map(guarded, cells)
         return
-    joblib = _joblib()
+    joblib = joblib_module()
     if engine == "local":
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
         yield from parallel(joblib.delayed(guarded)(cell) for cell in cells)
@@ -120,7 +120,8 @@ def _outcomes(
             yield from joblib.Parallel()(joblib.delayed(guarded)(cell) for cell in batch)
 
 
-def _joblib() -> Any:  # noqa: ANN401  joblib has no types
+def joblib_module() -> Any:  # noqa: ANN401  it has no types
+    """joblib, or the error that says how to have it."""
     try:
         import joblib
     except ImportError as error:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from stopwise.errors import InputError, MissingExtraError
+from stopwise.experiments.engine import joblib_module
 from stopwise.experiments.figures import (
     bars_1d,
     bars_8d,
@@ -102,6 +104,7 @@ def draw_figures(
     trajectories: Path,
     out: Path,
     scale: Scale = "laptop",
+    jobs: int = 1,
 ) -> list[Drawn]:
     """Draw tables and figures from trajectories; what is missing is said, and left out.
 
@@ -110,6 +113,7 @@ def draw_figures(
         trajectories: The folder that has ``EXPERIMENT.parquet``, or ``cells``.
         out: Where CSV, PNG and SVG go.
         scale: Of the plan, which says what should be there.
+        jobs: Processes; -1 for one per core.
     """
     unknown = [name for name in figures if name not in DRAWINGS]
     if unknown:
@@ -120,8 +124,26 @@ def draw_figures(
     except ImportError as error:
         raise MissingExtraError.of("matplotlib", extra="bench", purpose="figures") from error
     mpl.use("agg", force=False)
-    found = Found(trajectories, scale)
-    return [_drawn(name, found, out) for name in figures or DRAWINGS]
+    names = list(figures or DRAWINGS)
+    if jobs == 1 or len(names) == 1:
+        found = Found(trajectories, scale)
+        return [_drawn(name, found, out) for name in names]
+    joblib = joblib_module()
+    parallel = joblib.Parallel(n_jobs=jobs, batch_size=1)
+    drawn: list[Drawn] = parallel(
+        joblib.delayed(_drawn_alone)(name, trajectories, scale, out) for name in names
+    )
+    return drawn
+
+
+def _drawn_alone(name: str, trajectories: Path, scale: Scale, out: Path) -> Drawn:
+    """In a process of its own, which keeps what it has read."""
+    return _drawn(name, _kept(trajectories, scale), out)
+
+
+@lru_cache(maxsize=1)
+def _kept(trajectories: Path, scale: Scale) -> Found:
+    return Found(trajectories, scale)
 
 
 def _drawn(name: str, found: Found, out: Path) -> Drawn:

@@ -40,7 +40,11 @@ def main(arguments: list[str] | None = None) -> int:
             ):
                 sys.stdout.write(f"{produced}\n")
         drawn = draw_figures(
-            given.figures, trajectories=folder, out=folder / "figures", scale=given.scale
+            given.figures,
+            trajectories=folder,
+            out=folder / "figures",
+            scale=given.scale,
+            jobs=given.jobs,
         )
     except StopwiseError as error:
         parser.error(str(error))

@@ -174,6 +174,7 @@ def save(sheet: Sheet, folder: Path) -> Sheet:
         for suffix, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
             path = folder / f"{sheet.name}.{suffix}"
             sheet.figure.savefig(path, dpi=150, metadata=metadata)
+            sheet.figure.set_layout_engine("none")  # it is laid out now; that takes long
             sheet.files.append(path)
     return sheet
 
