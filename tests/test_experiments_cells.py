@@ -196,3 +196,14 @@ def test_a_signal_that_was_not_recorded_is_an_error():
     trajectory = replace(small(CELL), signals={})
     with pytest.raises(InputError, match="which this trajectory does not have"):
         trajectory.read(UCBLCB())
+
+
+def test_a_shorter_trajectory_is_the_beginning_of_a_longer_one():
+    whole = small(CELL)
+    part = whole.upto(4)
+    assert (part.T, len(part), part.n_initial) == (4, whole.n_initial + 4, whole.n_initial)
+    np.testing.assert_array_equal(part.regret, whole.regret[:5])
+    np.testing.assert_array_equal(part.spent(initial=True), whole.spent(initial=True)[:5])
+    for key, signal in part.signals.items():
+        np.testing.assert_array_equal(signal.value, whole.signals[key].value[:5])
+    assert whole.upto(99).T == whole.T

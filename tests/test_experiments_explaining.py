@@ -2,6 +2,7 @@
 """Differences from published numbers are explained by what makes them, and by nothing else."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from stopwise.experiments.explaining import (
     PLAIN,
     TOGETHER,
     UNEXPLAINED,
+    _explained,
     differences,
     report,
 )
@@ -85,12 +87,22 @@ def test_a_departure_may_go_most_of_the_way():
     (found,) = explained(published("pbgi", with_it + 0.4 * (with_it - ours), se=1e-3))
     assert (found.by, found.wholly) == ("late-index", False)
     assert found.value == pytest.approx(with_it)
-    assert "more than half of the way" in report([found], 1)
+    assert "more than half of the way" in report([found], [found.compared])
+
+
+def test_noise_that_a_departure_adds_is_no_explanation():
+    plain = {m.pair.rule: m for m in ours()}["pbgi"]
+    noisy = replace(plain, adjusted=plain.adjusted - 0.5, adjusted_se=10.0)
+    number = published("pbgi", plain.adjusted + 0.2, se=math.nan)
+    (compared,) = compare([plain], [plain], [number])
+    compared = replace(compared, theirs_se=0.01)
+    table = {PLAIN: [plain], "late-index": [noisy], TOGETHER: [plain]}
+    assert _explained(compared, table, 100).by == UNEXPLAINED
 
 
 def test_rules_without_averages_may_be_the_explanation():
     averaged = [m for m in ours() if m.pair.rule == "pbgi"]
-    moved = [type(m)(m.pair, m.seeds, m.adjusted + 1.0, *_rest(m)) for m in averaged]
+    moved = [replace(m, adjusted=m.adjusted + 1.0) for m in averaged]
     compared = compare(moved, moved, [published("pbgi", value("pbgi"))])
     (found,) = differences(compared, views(), [LAM])
     assert (found.by, found.value) == (PLAIN, pytest.approx(value("pbgi")))
@@ -103,13 +115,9 @@ def test_the_report_has_a_sentence_for_each_cause_and_all_numbers():
         published("gss", value("gss")),
     ]
     compared = compare(ours(), ours(), numbers)
-    text = report(differences(compared, views(), [LAM]), len(compared))
+    text = report(differences(compared, views(), [LAM]), compared)
     assert text.startswith("1 of 3 numbers agree")
     assert "**`late-index`, 1 number.** Rules of the model are scored one evaluation" in text
     assert "**Not shown by replay, 1 number.**" in text
     assert text.count("| gp1d, uniform | 0.1 | pbgi |") == 2
     assert "`mask-shift`" in text
-
-
-def _rest(mean):
-    return [getattr(mean, name) for name in type(mean).__dataclass_fields__][3:]

@@ -5,11 +5,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stopwise.acquisition.pbgi_d import WORTH
-from stopwise.experiments.replay import Variant, one_by_one
+from stopwise.experiments.replay import Variant, firing, one_by_one
 from stopwise.experiments.sweeping import averaged, sweep
 from stopwise.stopping import (
     GSS,
@@ -22,6 +22,7 @@ from stopwise.stopping import (
     Smoothed,
     SRGapMedian,
 )
+from stopwise.trace import Verdict
 from tests.synthetic_trajectories import trajectory
 
 PRB = ProbabilisticRegretBound()
@@ -57,6 +58,7 @@ def test_a_sweep_is_every_verdict(rule, variant, data):
     view = recorded(rule, data.draw(numbers(rule.signal_scale)))
     read = variant.of(rule)
     swept = sweep(view, read)
+    assume(swept is not None)  # a tie
     assert np.flatnonzero(swept).tolist() == list(one_by_one(view, read))
     assert swept.shape == (view.T + 1,)
 
@@ -70,9 +72,28 @@ def test_wrappers_may_come_in_any_order():
     assert found == [3, 4, 5]
 
 
+def test_ties_are_decided_by_the_rule_itself():
+    view = recorded(PBGI(0.1), np.full(25, math.log(0.1)))
+    read = Smoothed(PBGI(0.1), 20)
+    assert sweep(view, read) is None
+    assert list(firing(view, read)) == list(range(25))
+
+
+def test_a_number_that_is_zero_takes_the_geometric_mean_with_it():
+    values = np.array([math.inf, 0.0, 0.3, 0.3, 0.3])
+    view = recorded(UCBLCB(0.2), values)
+    read = Variant(3, scale="log").of(UCBLCB(0.2))
+    assert np.flatnonzero(sweep(view, read)).tolist() == list(one_by_one(view, read)) == [1, 2, 3]
+
+
 def test_rules_that_are_not_known_are_asked_one_by_one():
     view = trajectory(np.zeros(8))
-    for rule in (GSS(), Convergence(2), Smoothed(GSS(), 2), UCBLCB()):
+
+    class Never(PBGI):
+        def verdict(self, trace):
+            return Verdict.not_yet(self.name, f"never, not even at {trace.current.t}")
+
+    for rule in (GSS(), Convergence(2), Smoothed(GSS(), 2), UCBLCB(), Never(1.0)):
         assert sweep(view, rule) is None
     assert WORTH in view.signals
 

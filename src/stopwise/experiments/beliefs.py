@@ -3,8 +3,8 @@
 
 Observations are exact, and the noise of 1e-6 is a nugget. Where the kernel is known (objectives
 drawn from it) only the constant mean is fitted, by maximum likelihood, at every step. Elsewhere
-hyper-parameters are fitted under the gamma priors, at every step or on a schedule; between two
-fits observations are appended.
+hyper-parameters are fitted, under the gamma priors unless a cell names others, at every step or on
+a schedule; between two fits observations are appended.
 """
 
 from __future__ import annotations

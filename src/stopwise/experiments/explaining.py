@@ -2,8 +2,9 @@
 """Why a published number is not ours: which departure of the published code explains it.
 
 Departures are switched on in the replay, first one by one, then all together. One explains a
-difference if with it the two numbers are within two combined standard errors of each other. What
-no replay can show is named by what it touches.
+difference if it closes more than half of it and the two numbers are then within two combined
+standard errors of each other; one that closes more than half and is not enough is said to be so.
+What no replay can show is named by what it touches.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ TOGETHER = "together"
 UNEXPLAINED = ""
 _NEEDS = {"flat-stops": "trace-iqr"}  # departures that are nothing alone
 _CAP = "cap"
-_MOST = 0.5  # of a difference that may remain where a departure goes most of the way
+_PUBLISHED_CAP = 500
+_MOST = 0.5  # of a difference may remain where something explains it
 SUSPECTS = {
     **NOT_REPLAYABLE,
-    _CAP: "our runs end at 200 evaluations, the published ones at 500",
+    _CAP: "our runs end earlier than the published ones, which end at 500 evaluations",
 }
 
 
@@ -64,7 +66,8 @@ def differences(
         return []
     experiment = found[0].number.experiment
     switched = _switched(views, lams, PUBLISHED[experiment])
-    return [_explained(c, switched) for c in found]
+    cap = max(view.cell.cap for view in views)
+    return [_explained(c, switched, cap) for c in found]
 
 
 def _switched(
@@ -78,53 +81,68 @@ def _switched(
     }
 
 
-def _explained(compared: Compared, switched: Mapping[str, Sequence[Mean]]) -> Difference:
-    """By what comes closest alone; else by all; else by what goes most of the way."""
-    again = {
+def _explained(compared: Compared, switched: Mapping[str, Sequence[Mean]], cap: int) -> Difference:
+    """By what closes most of the gap: averaging first, one departure, all of them."""
+    found = {
         name: replay
         for name, table in switched.items()
         for replay in compare(table, table, [compared.number])
     }
-    plain = again.pop(PLAIN)
-    moved = {name: replay for name, replay in again.items() if replay.ours != plain.ours}
-    if plain.ours != compared.ours:  # ours is averaged
-        moved[PLAIN] = plain
-    agreeing = {name: replay for name, replay in moved.items() if replay.verdict == "agrees"}
-    gap = abs(compared.ours - compared.number.value)
-    near = {n: c for n, c in moved.items() if abs(c.ours - c.number.value) < _MOST * gap}
-    for wholly, found in ((True, agreeing), (False, near)):
-        alone = [name for name in found if name != TOGETHER]
-        by = min(alone, key=lambda name: abs(found[name].distance), default=TOGETHER)
-        if by in found:
-            suspects = tuple(_suspects(found[by]))
-            return Difference(compared, by, wholly, found[by].ours, suspects)
-    suspects = tuple(_suspects(compared))
+    plain, together = found.pop(PLAIN), found.pop(TOGETHER, None)
+    averaged = [(PLAIN, plain)] if plain.ours != compared.ours else []
+    alone = sorted(found.items(), key=lambda item: _gap(item[1]))
+    last = [(TOGETHER, together)] if together is not None else []
+    for wholly in (True, False):
+        for tried, gap in ((averaged, _gap(compared)), (alone, _gap(plain)), (last, _gap(plain))):
+            for name, replay in tried:
+                if _gap(replay) < _MOST * gap and (_agrees(compared, replay) or not wholly):
+                    suspects = tuple(_suspects(replay, cap))
+                    return Difference(compared, name, wholly, replay.ours, suspects)
+    suspects = tuple(_suspects(compared, cap))
     return Difference(compared, UNEXPLAINED, wholly=False, value=math.nan, suspects=suspects)
 
 
-def _suspects(compared: Compared) -> Iterator[str]:
+def _gap(compared: Compared) -> float:
+    return abs(compared.ours - compared.number.value)
+
+
+def _agrees(compared: Compared, replay: Compared) -> bool:
+    """Within two combined standard errors; where none was published, by ours as it is."""
+    errors = (replay.ours_se, compared.theirs_se, compared.number.reading)
+    return _gap(replay) <= 2.0 * math.hypot(*errors)
+
+
+def _suspects(compared: Compared, cap: int) -> Iterator[str]:
     """What touches a number and cannot be replayed."""
     number = compared.number
-    on_tables = number.experiment in ("lcbench", "unknown-cost")
+    experiment, acquisition, rule = number.experiment, number.acquisition, number.rule
+    on_tables = experiment in ("lcbench", "unknown-cost")
     varied = number.cost in ("linear", "periodic")
+    gridded = experiment == "gp1d" and acquisition != "ts"  # TS was not on the grid
     touches = {
-        "lcb-sign": on_tables and number.acquisition == "lcb",
-        "ts-seed": on_tables and number.acquisition == "ts",
-        "kappa-direction": on_tables and number.rule in ("ucb-lcb", "srgap-med"),
-        "srgap-points": number.rule == "srgap-med",
-        "mask-shift": number.experiment == "gp1d" and number.rule != IMMEDIATE,
-        "pbgi-gradient": number.experiment == "gp8d" and varied and number.acquisition == "pbgi",
-        "lcb-beta": varied and number.acquisition == "lcb",
-        _CAP: number.experiment == "gp8d" and compared.non_stops > 0,
-        "initial-design": number.rule == IMMEDIATE,
+        "lcb-sign": on_tables and acquisition == "lcb",
+        "ts-seed": on_tables and acquisition == "ts",
+        "kappa-direction": on_tables and rule in ("ucb-lcb", "srgap-med"),
+        "prb-fraction": on_tables and rule == "prb",
+        "srgap-points": rule == "srgap-med",
+        "beta-count": not on_tables and (rule == "ucb-lcb" or acquisition == "lcb"),
+        "mask-shift": gridded and rule != IMMEDIATE,
+        "pbgi-gradient": experiment == "gp8d" and varied and acquisition == "pbgi",
+        "lcb-beta": varied and acquisition == "lcb",
+        _CAP: experiment == "gp8d" and cap < _PUBLISHED_CAP and compared.non_stops > 0,
+        "initial-design": rule == IMMEDIATE,
     }
     yield from (name for name, touched in touches.items() if touched)
 
 
-def report(found: Sequence[Difference], of: int) -> str:
+def report(found: Sequence[Difference], compared: Sequence[Compared]) -> str:
     """The differences in Markdown: a sentence for each explanation, and its numbers."""
-    agreeing = of - len(found)
-    lines = [f"{agreeing} of {of} numbers agree within two combined standard errors.", ""]
+    agreeing = sum(c.verdict == "agrees" for c in compared)
+    first = (
+        f"{agreeing} of {len(compared)} numbers agree within two combined standard errors (by"
+        " chance alone one in twenty would not)."
+    )
+    lines = [first, ""]
     by_cause: dict[tuple[bool, str], list[Difference]] = {}
     for difference in found:
         by_cause.setdefault((not difference.wholly, difference.by), []).append(difference)

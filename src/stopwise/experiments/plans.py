@@ -301,7 +301,7 @@ def _designs(base: Callable[[Size], Iterator[Cell]], d: int) -> Callable[[Size],
 _SCHEDULE: tuple[tuple[str, Option], ...] = (("refit", "schedule"),)
 _TINY = Size(1, 4, problems=1, lams=1)
 _TABLES = {"smoke": _TINY, "laptop": Size(10, 200, _SCHEDULE), "full": Size(50, 200)}
-_EVERY = {"smoke": _TINY, "laptop": Size(5, 200), "full": Size(50, 200)}
+_EVERY = {"smoke": Size(1, 4, lams=1), "laptop": Size(5, 200), "full": Size(50, 200)}
 _GP1D = {
     "smoke": Size(1, 5, (("grid", 501),), lams=2),
     "laptop": Size(50, 100),

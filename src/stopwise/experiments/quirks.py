@@ -47,7 +47,7 @@ QUIRKS = {
     "patience-19": "Convergence waits for 19 evaluations instead of 5",
     "no-improvement": "the PBGI rule also waits for an evaluation that does not improve",
     "pbgi-index": "every acquisition is stopped where the rule stops the PBGI trajectory",
-    "ei-floor": "data err by 1e-3 in the model, so EI beside the incumbent never falls below 4e-4",
+    "ei-floor": "data err by 1e-3 in the model, so EI beside the incumbent stays at about 4e-4",
     "prb-mean": "PRB compares the plain fraction of paths, without a confidence bound",
 }
 
@@ -60,6 +60,8 @@ NOT_REPLAYABLE = {
     "pbgi-gradient": "in 8D PBGI climbed with a wrong gradient of the cost",
     "lcb-beta": "with costs that vary LCB's beta counted cost, not evaluations",
     "srgap-points": "SRGap-med used chosen points instead of incumbents, and another divergence",
+    "prb-fraction": "on tables PRB compared the plain fraction of paths, which we did not record",
+    "beta-count": "beta of the bounds counted evaluations after the initial design, not all",
     "prb-epsilon": "on NATS-Bench epsilon was ten times as large",
     "initial-design": "designs were independent uniform points, on tables with repetition",
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ``stopping="pbgi"`` should mean: candidates, by measured cost-adjusted regret.
 
-Candidates differ in how the rule reads its signal (as it is, averaged, after a stabilisation) and
-in the size of the initial design, where trajectories with several sizes are there.
+Candidates differ in how the rule reads its signal: as it is, averaged, after a stabilisation. How
+large the initial design should be is another figure (``stopwise.experiments.figures.design``).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ CANDIDATES = (
     Variant(20, after=20),
     Variant(20, after=20, scale="linear"),
 )
+_MANY = 10  # problems, that an error over them is an error
 MATCHED = ("pbgi", "logeipc")  # acquisitions that the theorem covers
 
 
@@ -53,6 +54,7 @@ class Settled:
         non_stops: How many were never stopped.
         worse_than_immediate: Whether it is worse than stopping at once by more than two standard
             errors, which the theorem excludes for the plain rule on a model that is right.
+        by_seed: The excess of each seed, relative to the plain rule's mean.
     """
 
     experiment: str
@@ -70,6 +72,7 @@ class Settled:
     t: float
     non_stops: int
     worse_than_immediate: bool
+    by_seed: tuple[tuple[int, float], ...] = ()
 
 
 def settle(
@@ -114,7 +117,8 @@ class Overall:
         candidate: How the signal is read; or a baseline.
         problems: How many problems, prices, lambdas and acquisitions.
         relative: Mean over them of the regret relative to the plain rule's.
-        relative_se: Its standard error.
+        relative_se: Its standard error, over problems where there are ten or more, else over
+            problems and seeds: prices, lambdas and acquisitions share their functions.
         wins: On how many it is better than plain by more than two standard errors.
         losses: On how many it is worse.
         worse_than_immediate: On how many it is worse than stopping at once.
@@ -168,6 +172,7 @@ def _settled(
     plain = sorted(own[reference], key=lambda row: row.seed)
     value = np.array([row.adjusted_with_initial for row in rows])
     excess = value - np.array([row.adjusted_with_initial for row in plain])
+    paid = np.mean([row.adjusted_with_initial for row in plain])
     at_once = sorted(own[IMMEDIATE], key=lambda row: row.seed)
     lost = value - np.array([row.adjusted_with_initial for row in at_once])
     return Settled(
@@ -182,6 +187,7 @@ def _settled(
         float(np.mean([row.t for row in rows])),
         sum(not row.stopped for row in rows),
         bool(lost.mean() > 2.0 * _se(lost)),
+        tuple((row.seed, float(e / paid)) for row, e in zip(rows, excess, strict=True)),
     )
 
 
@@ -189,11 +195,17 @@ def _overall(
     key: tuple[str, str], own: Sequence[Settled], reference: dict[tuple[object, ...], float]
 ) -> Overall:
     ratio = np.array([s.adjusted / reference[_key_of(s)] for s in own])
+    clusters: dict[tuple[object, ...], list[float]] = defaultdict(list)
+    many = len({s.problem for s in own}) >= _MANY
+    for settled in own:
+        for seed, excess in settled.by_seed:
+            where = (settled.problem, settled.n_initial)
+            clusters[where if many else (*where, seed)].append(excess)
     return Overall(
         *key,
         len(own),
         float(ratio.mean()),
-        _se(ratio),
+        _se(np.array([np.mean(values) for values in clusters.values()])),
         sum(s.excess < -2.0 * s.excess_se for s in own),
         sum(s.excess > 2.0 * s.excess_se for s in own),
         sum(s.worse_than_immediate for s in own),

@@ -159,7 +159,9 @@ def _rows(trajectory: Trajectory, *, small: bool = False) -> Rows:
         if not np.array_equal(trajectory.judged_costs[cost], paid):
             put(f"judged_cost:{cost}", trajectory.judged_costs[cost], "f64")
     for name, signal in trajectory.signals.items():
-        put(f"signal:{name}", signal.value, decisions)
+        # A fraction of paths may be a threshold to the last digit.
+        kind = "f64" if name.startswith("regret_probability") else decisions
+        put(f"signal:{name}", signal.value, kind)
         for fact, values in signal.facts.items():
             put(f"fact:{name}:{fact}", values, "f32")
     for part, seconds in trajectory.seconds.items():

@@ -31,6 +31,8 @@ Array = NDArray[np.float64]
 Fires = NDArray[np.bool_]
 
 _MEDIANS = (LogEIPCMedian, SRGapMedian)
+_KNOWN = (PBGI, UCBLCB, ProbabilisticRegretBound, *_MEDIANS)
+_TIE = 1e-12  # sums of a few numbers are rounded by less
 
 
 def sweep(trajectory: Trajectory, rule: StoppingRule) -> Fires | None:
@@ -42,8 +44,8 @@ def sweep(trajectory: Trajectory, rule: StoppingRule) -> Fires | None:
         else:
             smoothed = inner
         inner = inner.rule
-    if inner.key not in trajectory.signals:
-        return None
+    if type(inner) not in _KNOWN or inner.key not in trajectory.signals:
+        return None  # somebody's own rule may be made of one of ours
     values = trajectory.signals[inner.key].value
     threshold = _threshold(inner, values)
     if threshold is None:
@@ -53,6 +55,8 @@ def sweep(trajectory: Trajectory, rule: StoppingRule) -> Fires | None:
     read = values
     if smoothed is not None:
         read = averaged(values, smoothed.window, inner.signal_scale, smoothed.scale)
+        if np.isclose(read, threshold, rtol=_TIE, atol=_TIE).any():
+            return None  # rounding would decide: the rule itself does
     fires = (read <= threshold) & ~np.isnan(values)
     fires[:earliest] = False
     return np.asarray(fires)
@@ -80,9 +84,9 @@ def averaged(
     if wanted == "linear":
         numbers = (np.where(own, v, -math.inf) for v, own in pairs)
         return np.asarray(reduce(np.logaddexp, numbers) - np.log(count))
-    with np.errstate(divide="ignore"):  # a number that has reached zero takes the mean with it
-        logs = [np.log(np.where(own, np.maximum(v, 0.0), 1.0)) for v, own in pairs]
-    return np.asarray(np.exp(np.sum(logs, axis=0) / count))
+    logs = [np.log(np.where(own & (v > 0.0), v, 1.0)) for v, own in pairs]
+    gone = np.any([own & (v <= 0.0) for v, own in pairs], axis=0)
+    return np.asarray(np.where(gone, 0.0, np.exp(np.sum(logs, axis=0) / count)))
 
 
 def _threshold(rule: StoppingRule, values: Array) -> float | None:

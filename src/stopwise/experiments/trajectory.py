@@ -155,6 +155,27 @@ class Trajectory:
         )
         raise InputError(message)
 
+    def upto(self, t: int) -> Trajectory:
+        """The trajectory as if its cap had been t."""
+        n = self.n_initial + t
+
+        def cut(columns: Mapping[str, Array]) -> dict[str, Array]:
+            return {name: column[:n] for name, column in columns.items()}
+
+        signals = {
+            key: Recorded(signal.value[: t + 1], {k: v[: t + 1] for k, v in signal.facts.items()})
+            for key, signal in self.signals.items()
+        }
+        return replace(
+            self,
+            x=self.x[:n],
+            y=self.y[:n],
+            judged_value=self.judged_value[:n],
+            costs=cut(self.costs),
+            judged_costs=cut(self.judged_costs),
+            signals=signals,
+        )
+
     def views(self) -> Iterator[Trajectory]:
         """One trajectory per price, each with ``cost`` and signals of its own."""
         for cost in self.cell.costs:

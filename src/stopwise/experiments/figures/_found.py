@@ -35,6 +35,9 @@ LAMS: dict[str, tuple[float, ...]] = {
     "nats": NATS_LAMS,
     "sklearn": SKLEARN_LAMS,
     "sklearn-unknown": SKLEARN_LAMS,
+    "design-gp1d": SYNTHETIC_LAMS,
+    "design-gp8d": SYNTHETIC_LAMS,
+    "design-lcbench": LCBENCH_LAMS,
 }
 _SHOWN = 3  # cells that a message names
 
@@ -120,12 +123,15 @@ class Found:
             planned = plan(experiment, self.scale)
         except MissingDataError:  # the table that was run on is not here; its trajectories may be
             planned = [trajectory.cell for trajectory in inside]
-        known = {trajectory.cell.key: trajectory for trajectory in inside}
-        rest = [cell for cell in planned if cell.key not in known]
+        wanted = {_plain(cell).key for cell in planned}
+        # What is there with and without somebody's rules counts once, what is not planned not.
+        inside.sort(key=lambda trajectory: "rules" in dict(trajectory.cell.options))
+        known = {_plain(trajectory.cell).key: trajectory for trajectory in inside}
+        known = {k: t for k, t in known.items() if k in wanted or ":" in t.cell.acquisition}
+        rest = [cell for cell in planned if _plain(cell).key not in known]
         known |= {t.cell.key: t for t in gather(rest, self.folder, experiment)}
-        have = {_plain(t.cell).key for t in known.values()}
         self._planned[experiment] = len(planned)
-        self._missing[experiment] = [cell for cell in planned if cell.key not in have]
+        self._missing[experiment] = [cell for cell in planned if _plain(cell).key not in known]
         self._views[experiment] = [
             replace(view, cell=replace(view.cell, experiment=experiment))
             for trajectory in known.values()

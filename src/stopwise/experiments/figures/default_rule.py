@@ -36,7 +36,8 @@ def draw(found: Found) -> Iterator[Sheet]:
     if not table:
         raise MissingTrajectoriesError("; ".join(notes))
     summary = overall(table)
-    yield Sheet("default-rule-details", [asdict(s) for s in table])
+    details = [{k: v for k, v in asdict(s).items() if k != "by_seed"} for s in table]
+    yield Sheet("default-rule-details", details)
     shown = [s for s in summary if s.candidate != "immediate"]
     experiments = list(dict.fromkeys(s.experiment for s in shown))
     columns = min(len(experiments), _COLUMNS)

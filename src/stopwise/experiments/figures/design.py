@@ -13,7 +13,7 @@ from stopwise.experiments.figures import _style as style
 from stopwise.experiments.figures._found import LAMS, Found, MissingTrajectoriesError
 from stopwise.experiments.figures._style import Sheet
 from stopwise.experiments.regret import Row, regret_rows
-from stopwise.experiments.trajectory import Trajectory
+from stopwise.experiments.trajectory import Array, Trajectory
 from stopwise.stopping import PBGI, StoppingRule
 
 BASES = ("gp1d", "gp8d", "lcbench")
@@ -60,9 +60,14 @@ def draw(found: Found) -> Iterator[Sheet]:
 
 def _records(found: Found, base: str) -> Iterator[dict[str, Any]]:
     """By lambda and size: the regret, and its difference from the usual design's."""
-    others = _by_size(found.views(f"design-{base}"), base)
+    views = found.views(f"design-{base}")
+    cap = min(view.cell.cap for view in views)  # nobody may go on for longer than the others
+    others = _by_size(views, base, cap)
     wanted = {key for own in others.values() for key in own}
-    usual = _by_size(found.views(base), base)
+    usual = _by_size(found.views(base), base, cap)
+    if len(usual) != 1:
+        message = f"no PBGI trajectories of {base}: " + found.note(base)
+        raise MissingTrajectoriesError(message)
     sizes = {**others, **usual}
     (reference,) = usual.values()
     for lam in LAMS[base]:
@@ -74,10 +79,10 @@ def _records(found: Found, base: str) -> Iterator[dict[str, Any]]:
                 )
 
 
-def _by_size(views: Sequence[Trajectory], base: str) -> dict[int, dict[_Key, Row]]:
-    """The plain rule on the matched PBGI trajectories, where costs differ."""
-    own = [v for v in views if v.cell.acquisition == "pbgi" and v.cell.cost != "uniform"]
-    own = [v for v in own if v.cell.cost != "periodic"]
+def _by_size(views: Sequence[Trajectory], base: str, cap: int) -> dict[int, dict[_Key, Row]]:
+    """The plain rule on the matched PBGI trajectories, at the one price of the designs."""
+    priced = [view for view in views if view.cell.cost in ("linear", "proxy")]
+    own = [view.upto(cap) for view in priced if view.cell.acquisition == "pbgi"]
     found: dict[int, dict[_Key, Row]] = {}
     for size in sorted({view.n_initial for view in own}):
         same = [view for view in own if view.n_initial == size]
@@ -95,16 +100,27 @@ def _record(
 ) -> dict[str, Any]:
     value = np.array([row.adjusted_with_initial for row in rows])
     difference = value - np.array([row.adjusted_with_initial for row in reference])
-    root = math.sqrt(len(value)) if len(value) > 1 else math.nan
     return {
         "experiment": base,
         "lam": lam,
         "n_initial": size,
         "runs": len(value),
         "adjusted_with_initial": float(value.mean()),
-        "adjusted_se": float(value.std(ddof=1) / root) if len(value) > 1 else math.nan,
+        "adjusted_se": _se(value, rows),
         "difference": float(difference.mean()),
-        "difference_se": float(difference.std(ddof=1) / root) if len(value) > 1 else math.nan,
+        "difference_se": _se(difference, rows),
         "evaluations": float(np.mean([row.t + size for row in rows])),
         "never_stopped": sum(not row.stopped for row in rows),
     }
+
+
+def _se(values: Array, rows: Sequence[Row]) -> float:
+    """Over problems where there are several, over seeds else."""
+    problems = [row.pair.problem for row in rows]
+    if len(set(problems)) > 1:
+        own = {
+            name: [v for v, p in zip(values, problems, strict=True) if p == name]
+            for name in problems
+        }
+        values = np.array([np.mean(v) for v in own.values()])
+    return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan

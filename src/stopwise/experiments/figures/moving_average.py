@@ -10,7 +10,7 @@ from typing import Any
 from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.experiments.figures import _style as style
 from stopwise.experiments.figures._bars import ADJUSTED
-from stopwise.experiments.figures._found import LAMS, Found
+from stopwise.experiments.figures._found import LAMS, Found, MissingTrajectoriesError
 from stopwise.experiments.figures._style import Sheet
 from stopwise.experiments.figures.windows import LAM, WINDOWS, pair_at
 from stopwise.experiments.regret import adjusted_curve
@@ -98,6 +98,9 @@ def _windows(found: Found) -> Sheet:
 def _first(found: Found, cost: str, lam: float | None) -> list[Trajectory]:
     """Trajectories of the lowest seed; of PBGI, those at one lambda if it is given."""
     views = [v for v in found.views("gp8d") if v.cell.cost == cost]
+    if not views:
+        message = f"no trajectory of gp8d has {cost} costs yet"
+        raise MissingTrajectoriesError(message)
     seed = min(v.cell.seed for v in views)
     own = [v for v in views if v.cell.seed == seed]
     if lam is None:

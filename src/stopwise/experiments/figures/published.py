@@ -54,7 +54,7 @@ def _sheet(found: Found, experiment: str) -> Sheet:
         list(records(compared)),
         _scatter(compared),
         found.note(experiment),
-        report(explained, len(compared)),
+        report(explained, compared),
     )
 
 
