@@ -125,6 +125,7 @@ def _suspects(compared: Compared, cap: int) -> Iterator[str]:
         "kappa-direction": on_tables and rule in ("ucb-lcb", "srgap-med"),
         "prb-fraction": on_tables and rule == "prb",
         "srgap-points": rule == "srgap-med",
+        "wide-bounds": not on_tables and rule in ("ucb-lcb", "srgap-med"),
         "beta-count": not on_tables and (rule == "ucb-lcb" or acquisition == "lcb"),
         "mask-shift": gridded and rule != IMMEDIATE,
         "pbgi-gradient": experiment == "gp8d" and varied and acquisition == "pbgi",

@@ -88,7 +88,16 @@ FIGURES = {
     "shipped": ("sklearn", "sklearn-unknown"),
     "refit": ("lcbench", "refit"),
     "published": ("gp1d", "gp8d", "lcbench", "unknown-cost"),
-    "design": ("gp1d", "gp8d", "lcbench", "design-gp1d", "design-gp8d", "design-lcbench"),
+    "design": (
+        "gp1d",
+        "gp8d",
+        "functions",
+        "lcbench",
+        "design-gp1d",
+        "design-gp8d",
+        "design-functions",
+        "design-lcbench",
+    ),
     "default-rule": (
         "gp1d",
         "gp8d",
@@ -114,6 +123,7 @@ FIGURES = {
         "functions",
         "design-gp1d",
         "design-gp8d",
+        "design-functions",
         "design-lcbench",
     ),
 }
@@ -280,15 +290,17 @@ def _functions(size: Size) -> Iterator[Cell]:
                 yield cell
 
 
-def _designs(base: Callable[[Size], Iterator[Cell]], d: int) -> Callable[[Size], Iterator[Cell]]:
+def _designs(
+    base: Callable[[Size], Iterator[Cell]], dimension: Callable[[Cell], int]
+) -> Callable[[Size], Iterator[Cell]]:
     """PBGI of an experiment, after smaller and larger initial designs than its 2(d + 1)."""
 
     def cells(size: Size) -> Iterator[Cell]:
         for cell in base(size):
             if cell.acquisition == "pbgi" and cell.cost in ("linear", "proxy"):
-                width = int(cell.option("d", d)) + 1
                 for times in DESIGN_TIMES:
-                    options = {**dict(cell.options), "initial": times * width, "prb": "none"}
+                    size_of = times * (dimension(cell) + 1)
+                    options = {**dict(cell.options), "initial": size_of, "prb": "none"}
                     name = f"design-{cell.experiment}"
                     kept = tuple(sorted(options.items()))
                     yield replace(cell, experiment=name, options=kept)
@@ -343,14 +355,19 @@ EXPERIMENTS = {
         {"smoke": _TINY, "laptop": Size(10, 100), "full": Size(50, 200)},
         "the matched pairs on textbook functions, with fitted models",
     ),
-    "design-gp1d": Experiment(_designs(_gp1d, 1), _GP1D, "other initial designs in 1D"),
+    "design-gp1d": Experiment(_designs(_gp1d, lambda _: 1), _GP1D, "other initial designs in 1D"),
     "design-gp8d": Experiment(
-        _designs(_gp8d, 8),
+        _designs(_gp8d, lambda cell: int(cell.option("d", 8))),
         {**_GP8D, "laptop": Size(5, 100, lams=2)},
         "other initial designs in 8D",
     ),
+    "design-functions": Experiment(
+        _designs(_functions, lambda cell: FUNCTIONS[cell.problem.removeprefix("box:")].d),
+        {"smoke": _TINY, "laptop": Size(5, 100), "full": Size(50, 200)},
+        "other initial designs on textbook functions",
+    ),
     "design-lcbench": Experiment(
-        _designs(_lcbench, 7),
+        _designs(_lcbench, lambda _: 7),
         {**_TABLES, "laptop": Size(2, 200, _SCHEDULE)},
         "other initial designs on LCBench",
     ),

@@ -37,6 +37,7 @@ LAMS: dict[str, tuple[float, ...]] = {
     "sklearn-unknown": SKLEARN_LAMS,
     "design-gp1d": SYNTHETIC_LAMS,
     "design-gp8d": SYNTHETIC_LAMS,
+    "design-functions": SYNTHETIC_LAMS,
     "design-lcbench": LCBENCH_LAMS,
 }
 _SHOWN = 3  # cells that a message names

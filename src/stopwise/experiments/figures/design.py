@@ -16,7 +16,7 @@ from stopwise.experiments.regret import Row, regret_rows
 from stopwise.experiments.trajectory import Array, Trajectory
 from stopwise.stopping import PBGI, StoppingRule
 
-BASES = ("gp1d", "gp8d", "lcbench")
+BASES = ("gp1d", "gp8d", "functions", "lcbench")
 
 _Key = tuple[str, int, float]  # problem, seed, lambda
 _COLOURS = (style.BLUE, style.ORANGE, style.GREEN)
