@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from stopwise.stopping import PBGI, StoppingRule
 
 BASES = ("gp1d", "gp8d", "functions", "lcbench")
 
+_USUAL = 2  # times d + 1
 _Key = tuple[str, int, float]  # problem, seed, lambda
 _COLOURS = (style.BLUE, style.ORANGE, style.GREEN)
 
@@ -41,7 +43,7 @@ def draw(found: Found) -> Iterator[Sheet]:
         for colour, lam in zip(_COLOURS, dict.fromkeys(r["lam"] for r in own), strict=False):
             line = [r for r in own if r["lam"] == lam]
             axes.errorbar(
-                [r["n_initial"] for r in line],
+                [r["times_d_plus_1"] for r in line],
                 [r["difference"] for r in line],
                 yerr=[np.nan_to_num(2.0 * r["difference_se"]) for r in line],
                 fmt="o-",
@@ -51,9 +53,9 @@ def draw(found: Found) -> Iterator[Sheet]:
                 label=style.lam_label(lam),
             )
         axes.axhline(0.0, color=style.GREY, linewidth=0.8)
-        axes.set_xticks(sorted({r["n_initial"] for r in own}))
+        axes.set_xticks(sorted({r["times_d_plus_1"] for r in own}))
         style.title(axes, base)
-        style.labels(axes, x="initial points", y="regret against 2(d + 1)")
+        style.labels(axes, x="initial points, times d + 1", y="regret against 2(d + 1)")
         axes.legend(fontsize=7, frameon=False)
     yield Sheet("design", records, figure, "; ".join(filter(None, notes))[:200])
 
@@ -62,32 +64,28 @@ def _records(found: Found, base: str) -> Iterator[dict[str, Any]]:
     """By lambda and size: the regret, and its difference from the usual design's."""
     views = found.views(f"design-{base}")
     cap = min(view.cell.cap for view in views)  # nobody may go on for longer than the others
-    others = _by_size(views, base, cap)
-    wanted = {key for own in others.values() for key in own}
-    usual = _by_size(found.views(base), base, cap)
-    if len(usual) != 1:
-        message = f"no PBGI trajectories of {base}: " + found.note(base)
-        raise MissingTrajectoriesError(message)
-    sizes = {**others, **usual}
-    (reference,) = usual.values()
+    usual = {view.cell.problem: view.n_initial for view in found.views(base)}
+    sizes = _by_size([*views, *found.views(base)], base, cap, usual)
+    reference = sizes.get(_USUAL, {})
+    wanted = set(reference).intersection(*sizes.values())
     for lam in LAMS[base]:
-        for size, rows in sorted(sizes.items()):
-            keys = sorted(key for key in wanted & set(reference) & set(rows) if key[2] == lam)
-            if keys:
-                yield _record(
-                    base, lam, size, [rows[k] for k in keys], [reference[k] for k in keys]
-                )
+        keys = sorted(key for key in wanted if key[2] == lam)
+        for times, rows in sorted(sizes.items()) if keys else ():
+            own, their = [rows[k] for k in keys], [reference[k] for k in keys]
+            yield _record(base, lam, times, own, their)
 
 
-def _by_size(views: Sequence[Trajectory], base: str, cap: int) -> dict[int, dict[_Key, Row]]:
-    """The plain rule on the matched PBGI trajectories, at the one price of the designs."""
-    priced = [view for view in views if view.cell.cost in ("linear", "proxy")]
-    own = [view.upto(cap) for view in priced if view.cell.acquisition == "pbgi"]
-    found: dict[int, dict[_Key, Row]] = {}
-    for size in sorted({view.n_initial for view in own}):
-        same = [view for view in own if view.n_initial == size]
-        rows = regret_rows(same, LAMS[base], rules=_pbgi, baselines=False)
-        found[size] = {(row.pair.problem, row.seed, row.pair.lam): row for row in rows}
+def _by_size(
+    views: Sequence[Trajectory], base: str, cap: int, usual: Mapping[str, int]
+) -> dict[int, dict[_Key, Row]]:
+    """The plain rule on matched PBGI trajectories, by how many times d + 1 points came first."""
+    found: dict[int, dict[_Key, Row]] = defaultdict(dict)
+    for view in views:
+        cell = view.cell
+        if cell.acquisition == "pbgi" and cell.cost in ("linear", "proxy"):
+            times = _USUAL * view.n_initial // usual[cell.problem]
+            rows = regret_rows([view.upto(cap)], LAMS[base], rules=_pbgi, baselines=False)
+            found[times] |= {(cell.problem, cell.seed, row.pair.lam): row for row in rows}
     return found
 
 
@@ -96,20 +94,20 @@ def _pbgi(_view: Trajectory, lam: float) -> dict[str, StoppingRule]:
 
 
 def _record(
-    base: str, lam: float, size: int, rows: Sequence[Row], reference: Sequence[Row]
+    base: str, lam: float, times: int, rows: Sequence[Row], reference: Sequence[Row]
 ) -> dict[str, Any]:
     value = np.array([row.adjusted_with_initial for row in rows])
     difference = value - np.array([row.adjusted_with_initial for row in reference])
     return {
         "experiment": base,
         "lam": lam,
-        "n_initial": size,
+        "times_d_plus_1": times,
         "runs": len(value),
         "adjusted_with_initial": float(value.mean()),
         "adjusted_se": _se(value, rows),
         "difference": float(difference.mean()),
         "difference_se": _se(difference, rows),
-        "evaluations": float(np.mean([row.t + size for row in rows])),
+        "evaluations_after": float(np.mean([row.t for row in rows])),
         "never_stopped": sum(not row.stopped for row in rows),
     }
 

@@ -60,6 +60,7 @@ def draw(found: Found) -> Iterator[Sheet]:
         left += width
     ticks = [f"{r['experiment']}, {style.acquisition_style(r['acquisition'])[0]}" for r in records]
     axes.set_yticks(range(len(records)), ticks, fontsize=7)
+    axes.margins(y=0.01)
     axes.invert_yaxis()
     style.labels(axes, x="milliseconds an evaluation, all rules recorded")
     style.legend(figure, [axes], columns=4)
