@@ -92,12 +92,11 @@ def test_a_departure_may_go_most_of_the_way():
 
 def test_noise_that_a_departure_adds_is_no_explanation():
     plain = {m.pair.rule: m for m in ours()}["pbgi"]
-    noisy = replace(plain, adjusted=plain.adjusted - 0.5, adjusted_se=10.0)
-    number = published("pbgi", plain.adjusted + 0.2, se=math.nan)
+    number = published("pbgi", plain.adjusted + 0.2)
     (compared,) = compare([plain], [plain], [number])
-    compared = replace(compared, theirs_se=0.01)
-    table = {PLAIN: [plain], "late-index": [noisy], TOGETHER: [plain]}
-    assert _explained(compared, table, 100).by == UNEXPLAINED
+    noisy = replace(compared, ours=compared.ours - 0.5, ours_se=10.0)
+    again = {PLAIN: compared, "late-index": noisy, TOGETHER: compared}
+    assert _explained(compared, again, 100).by == UNEXPLAINED
 
 
 def test_rules_without_averages_may_be_the_explanation():

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from stopwise.experiments.published import Compared, compare
+from stopwise.experiments.published import Compared, Number, compare
 from stopwise.experiments.quirks import NOT_REPLAYABLE, PUBLISHED, QUIRKS
 from stopwise.experiments.regret import IMMEDIATE, Mean, means, regret_rows
 from stopwise.experiments.trajectory import Trajectory
@@ -65,9 +65,13 @@ def differences(
     if not found:
         return []
     experiment = found[0].number.experiment
-    switched = _switched(views, lams, PUBLISHED[experiment])
+    numbers = [c.number for c in found]
+    again: dict[Number, dict[str, Compared]] = {number: {} for number in numbers}
+    for name, table in _switched(views, lams, PUBLISHED[experiment]).items():
+        for replay in compare(table, table, numbers):
+            again[replay.number][name] = replay
     cap = max(view.cell.cap for view in views)
-    return [_explained(c, switched, cap) for c in found]
+    return [_explained(c, again[c.number], cap) for c in found]
 
 
 def _switched(
@@ -81,13 +85,9 @@ def _switched(
     }
 
 
-def _explained(compared: Compared, switched: Mapping[str, Sequence[Mean]], cap: int) -> Difference:
+def _explained(compared: Compared, again: Mapping[str, Compared], cap: int) -> Difference:
     """By what closes most of the gap: averaging first, one departure, all of them."""
-    found = {
-        name: replay
-        for name, table in switched.items()
-        for replay in compare(table, table, [compared.number])
-    }
+    found = dict(again)
     plain, together = found.pop(PLAIN), found.pop(TOGETHER, None)
     averaged = [(PLAIN, plain)] if plain.ours != compared.ours else []
     alone = sorted(found.items(), key=lambda item: _gap(item[1]))

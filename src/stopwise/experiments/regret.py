@@ -121,6 +121,7 @@ def regret_rows(
     donors = _donors(views) if "pbgi-index" in quirks else {}
     rows: list[Row] = []
     for view in views:
+        curves = _Curves.of(view, judged=judged)
         known: dict[str, Stop] = {}  # most rules do not depend on lambda
         for lam in _lams_of(view, lams):
             donor = donors.get((view.cell.problem, view.cell.cost, view.cell.seed, lam))
@@ -131,7 +132,7 @@ def regret_rows(
                     known[key] = (
                         quirky_stop(view, rule, quirks, donor) if quirks else stop_of(view, read)
                     )
-                rows.append(_row(view, lam, name, known[key], str(variant), judged=judged))
+                rows.append(curves.row(_pair(view, lam, name, str(variant)), known[key]))
     if baselines:
         short = "short-cap" in quirks
         rows += baseline_rows(views, lams, judged=judged, short=short)
@@ -149,19 +150,21 @@ def baseline_rows(
 
     The last two know the future: no rule can be expected to reach them.
     """
-    groups: dict[Pair, list[Trajectory]] = defaultdict(list)
+    groups: dict[Pair, list[_Curves]] = defaultdict(list)
     for view in trajectories:
+        curves = _Curves.of(view, judged=judged)
         for lam in _lams_of(view, lams):
-            groups[_pair(view, lam, "")].append(view)
-            yield _row(view, lam, IMMEDIATE, Stop(0, stopped=True), judged=judged)
-            curve = adjusted_curve(view, lam, judged=judged)
+            groups[_pair(view, lam, BEST_FIXED)].append(curves)
+            yield curves.row(_pair(view, lam, IMMEDIATE), Stop(0, stopped=True))
+            curve = curves.adjusted(lam)
             best = int(np.argmin(curve[: len(curve) - short]))
-            yield _row(view, lam, HINDSIGHT, Stop(best, stopped=True), judged=judged)
-    for pair, views in groups.items():
-        _, mean, _ = mean_curve(views, pair.lam, judged=judged)
+            yield curves.row(_pair(view, lam, HINDSIGHT), Stop(best, stopped=True))
+    for pair, own in groups.items():
+        last = min(len(curves.regret) for curves in own)
+        mean = np.mean([curves.adjusted(pair.lam)[:last] for curves in own], axis=0)
         best = int(np.argmin(mean[: len(mean) - short]))
-        for view in views:
-            yield _row(view, pair.lam, BEST_FIXED, Stop(best, stopped=True), judged=judged)
+        for curves in own:
+            yield curves.row(pair, Stop(best, stopped=True))
 
 
 def adjusted_curve(view: Trajectory, lam: float, *, judged: bool = False) -> Array:
@@ -215,21 +218,27 @@ def _pair(view: Trajectory, lam: float, rule: str, variant: str = "plain") -> Pa
     return Pair(cell.experiment, cell.problem, cell.cost, lam, cell.acquisition, rule, variant)
 
 
-def _row(
-    view: Trajectory, lam: float, rule: str, stop: Stop, variant: str = "plain", *, judged: bool
-) -> Row:
-    paid = view.spent(judged=judged)
-    total = view.spent(judged=judged, initial=True)
-    t = stop.t
-    return Row(
-        _pair(view, lam, rule, variant),
-        view.cell.seed,
-        t,
-        stop.stopped,
-        float(view.regret[t]),
-        float(paid[t]),
-        float(total[0]),
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class _Curves:
+    """What rows of one trajectory are read from, over t = 0..T."""
+
+    seed: int
+    regret: Array
+    spent: Array
+    initial_cost: float
+
+    @classmethod
+    def of(cls, view: Trajectory, *, judged: bool) -> _Curves:
+        total = view.spent(judged=judged, initial=True)
+        return cls(view.cell.seed, view.regret, total - total[0], float(total[0]))
+
+    def adjusted(self, lam: float) -> Array:
+        return np.asarray(self.regret + lam * self.spent)
+
+    def row(self, pair: Pair, stop: Stop) -> Row:
+        t = stop.t
+        regret, spent = float(self.regret[t]), float(self.spent[t])
+        return Row(pair, self.seed, t, stop.stopped, regret, spent, self.initial_cost)
 
 
 def _mean(pair: Pair, rows: Sequence[Row]) -> Mean:
