@@ -31,6 +31,14 @@ cost = 0.5
 """
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """Under nohup a hangup would not be heard, and a test that sends one would wait for ever."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def configured(tmp_path):
     def make(*more, top="", high=1.0, rest=""):
