@@ -219,7 +219,7 @@ def test_a_screen_reader_is_told_what_each_picture_shows(opened):
     page = opened(page_of("stopped"))
     names = page.eval_on_selector_all("svg[role=img]", "all => all.map(s => s.ariaLabel)")
     assert len(names) == 7
-    assert names[0].startswith("Best value against what was spent. After 15 trials")
+    assert names[0].startswith("Best value against what was spent. After 12 trials")
     for name in names:
         assert any(c.isdigit() for c in name)
     tree = page.locator("body").aria_snapshot()
@@ -229,7 +229,7 @@ def test_a_screen_reader_is_told_what_each_picture_shows(opened):
 
 def test_without_scripts_everything_is_still_there(opened):
     page = opened(page_of("stopped"), java_script_enabled=False)
-    assert page.locator("#trials tbody tr").count() == 15
+    assert page.locator("#trials tbody tr").count() == 12
     assert page.locator(".tools").is_hidden()
 
 
