@@ -68,7 +68,8 @@ class Found:
         if experiment not in self._views:
             self._load(experiment)
         if not self._views[experiment]:
-            message = f"no trajectories of {experiment} in {self.folder}: " + self.note(experiment)
+            why = self.note(experiment) or "run it where its data are, or draw from docs/results"
+            message = f"no trajectories of {experiment} in {self.folder}: {why}"
             raise MissingTrajectoriesError(message)
         return self._views[experiment]
 
