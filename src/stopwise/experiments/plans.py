@@ -109,23 +109,6 @@ FIGURES = {
         "unknown-cost",
         "sklearn-unknown",
     ),
-    "summary": (
-        "gp1d",
-        "gp8d",
-        "lcbench",
-        "unknown-cost",
-        "budgeted",
-        "nats",
-        "sklearn",
-        "sklearn-unknown",
-        "refit",
-        "boxes",
-        "functions",
-        "design-gp1d",
-        "design-gp8d",
-        "design-functions",
-        "design-lcbench",
-    ),
 }
 
 
@@ -372,3 +355,5 @@ EXPERIMENTS = {
         "other initial designs on LCBench",
     ),
 }
+
+FIGURES["summary"] = tuple(EXPERIMENTS)  # what was run, and how long it took

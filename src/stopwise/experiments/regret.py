@@ -169,7 +169,7 @@ def baseline_rows(
 
 def adjusted_curve(view: Trajectory, lam: float, *, judged: bool = False) -> Array:
     """Cost-adjusted regret over t = 0..T, the initial design free."""
-    return np.asarray(view.regret + lam * view.spent(judged=judged))
+    return _Curves.of(view, judged=judged).adjusted(lam)
 
 
 def mean_curve(

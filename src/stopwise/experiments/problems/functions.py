@@ -7,16 +7,15 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from stopwise.errors import InputError
-from stopwise.experiments.problems.costs import KINDS, Kind, SyntheticCost
-from stopwise.experiments.problems.gp1d import EPSILON, sobol_points
-from stopwise.experiments.problems.problem import Outcome
+from stopwise.experiments.problems.box import OnBox, sobol_points
+from stopwise.experiments.problems.gp1d import EPSILON
 from stopwise.space import Domain, Real
 from stopwise.space.domain import Mixed
 
@@ -86,7 +85,7 @@ FUNCTIONS = {
 
 
 @dataclass(frozen=True, eq=False)
-class FunctionOnBox:
+class FunctionOnBox(OnBox):
     """A textbook function, in units of its deviation over the cube."""
 
     domain: Domain
@@ -101,24 +100,11 @@ class FunctionOnBox:
     @property
     def optimum(self) -> float:
         """The lowest value."""
-        return self.f(self.minimiser) / self.unit
+        return self.value(self.minimiser)
 
-    def initial(self, seed: int, n: int | None = None) -> Array:
-        """2(d + 1) points of a Sobol sequence, or n."""
-        d = self.domain.d
-        return sobol_points(d, n or 2 * (d + 1), seed)
-
-    def evaluate(self, x: Array) -> Outcome:
-        """The value, and all three costs."""
-        value = self.f(x) / self.unit
-        costs: dict[str, float] = {
-            kind: float(self.cost_model(kind)(x[None, :])[0]) for kind in KINDS
-        }
-        return Outcome(x, value, value, costs, costs)
-
-    def cost_model(self, cost: str) -> SyntheticCost:
-        """One of the three costs, as a price with gradients."""
-        return SyntheticCost(cast("Kind", cost), self.minimiser)
+    def value(self, x: Array) -> float:
+        """In units of the deviation."""
+        return self.f(x) / self.unit
 
 
 @lru_cache(maxsize=len(FUNCTIONS))

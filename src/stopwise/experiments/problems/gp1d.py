@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import qmc
 
 from stopwise._seeds import stream
 from stopwise.errors import InputError
+from stopwise.experiments.problems.box import sobol_points
 from stopwise.experiments.problems.costs import KINDS, SyntheticCost
 from stopwise.experiments.problems.problem import Table
 from stopwise.models.kernel import matern52
@@ -54,12 +52,6 @@ def gp1d(seed: int, *, grid: int = GRID, lengthscale: float = LENGTHSCALE) -> GP
     best = points[np.argmin(y)]
     costs: dict[str, Array] = {kind: SyntheticCost(kind, best)(points) for kind in KINDS}
     return GP1D(domain, y, y, costs, costs, EPSILON, "known", lengthscale)
-
-
-def sobol_points(d: int, n: int, seed: int) -> Array:
-    """The first n points of a scrambled Sobol sequence."""
-    sequence = qmc.Sobol(d, rng=stream(seed, "experiment design"))
-    return np.asarray(sequence.random_base2(math.ceil(math.log2(n)))[:n])
 
 
 def draw(seed: int, grid: int, lengthscale: float) -> Array:

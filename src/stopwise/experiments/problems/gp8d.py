@@ -6,15 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stopwise._seeds import stream
-from stopwise.experiments.problems.costs import KINDS, Kind, SyntheticCost
-from stopwise.experiments.problems.gp1d import EPSILON, LENGTHSCALE, sobol_points
-from stopwise.experiments.problems.problem import Outcome
+from stopwise.experiments.problems.box import OnBox
+from stopwise.experiments.problems.gp1d import EPSILON, LENGTHSCALE
 from stopwise.models.gp import Hyperparameters, Standardiser, condition
 from stopwise.models.paths import Paths, sample_paths
 from stopwise.space import Domain, Real
@@ -28,7 +27,7 @@ RAW, RESTARTS = 1024, 4  # times d^2: the search for the optimum of a draw
 
 
 @dataclass(frozen=True, eq=False)
-class GPBox:
+class GPBox(OnBox):
     """One draw on the unit cube, and its optimum, found by a long search."""
 
     domain: Domain
@@ -40,22 +39,9 @@ class GPBox:
     lengthscale: float = LENGTHSCALE
     facts: Mapping[str, str | float] = field(default_factory=dict)
 
-    def initial(self, seed: int, n: int | None = None) -> Array:
-        """2(d + 1) points of a Sobol sequence, or n."""
-        d = self.domain.d
-        return sobol_points(d, n or 2 * (d + 1), seed)
-
-    def evaluate(self, x: Array) -> Outcome:
-        """The value of the path, and all three costs."""
-        value = float(self.path(x[None, :])[0, 0])
-        costs: dict[str, float] = {
-            kind: float(self.cost_model(kind)(x[None, :])[0]) for kind in KINDS
-        }
-        return Outcome(x, value, value, costs, costs)
-
-    def cost_model(self, cost: str) -> SyntheticCost:
-        """One of the three costs, as a price with gradients."""
-        return SyntheticCost(cast("Kind", cost), self.minimiser)
+    def value(self, x: Array) -> float:
+        """The value of the path."""
+        return float(self.path(x[None, :])[0, 0])
 
 
 @lru_cache(maxsize=2)  # the cells of one seed come one after the other
