@@ -18,7 +18,7 @@ DEV := $(VENV)/dev.stamp
 # The matrices are small and pytest runs one worker per core: threads inside BLAS only get in
 # each other's way.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-GATED := src/stopwise/_math/*,src/stopwise/models/*
+GATED := src/stopwise/core/numerics/*,src/stopwise/core/beliefs/*
 
 .PHONY: demo test lint slow bench paper clean
 .DELETE_ON_ERROR:
@@ -31,9 +31,9 @@ $(CORE): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 # torch alone and first: constraints.txt says why.
-$(DEV): pyproject.toml constraints.txt | $(BIN)/python
+$(DEV): pyproject.toml paper/pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install -c constraints.txt torch==2.13.0
-	$(PIP) install -c constraints.txt -e '.[dev]'
+	$(PIP) install -c constraints.txt -e '.[dev]' -e ./paper
 	@touch $@ $(CORE)
 
 demo: $(CORE)
@@ -41,7 +41,7 @@ demo: $(CORE)
 
 test: $(DEV)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" \
-	  --cov=stopwise._math --cov=stopwise.models --cov-branch --cov-report=
+	  --cov=stopwise.core.numerics --cov=stopwise.core.beliefs --cov-branch --cov-report=
 	$(BIN)/python -m coverage report --include='$(GATED)' --fail-under=100
 
 slow: $(DEV)
@@ -51,7 +51,7 @@ bench: $(DEV)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
 
 paper: $(DEV)
-	$(ONE_THREAD) $(BIN)/stopwise paper --scale laptop --out docs/results
+	$(ONE_THREAD) $(BIN)/stopwise-paper --scale laptop --out docs/results
 
 lint: $(DEV)
 	$(BIN)/ruff check .
@@ -62,4 +62,4 @@ lint: $(DEV)
 clean:
 	rm -rf $(VENV) build dist .coverage .coverage.* .hypothesis .import_linter_cache \
 	  .mypy_cache .pytest_cache .ruff_cache
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests paper -name __pycache__ -type d -prune -exec rm -rf {} +

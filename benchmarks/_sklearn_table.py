@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import qmc
 
-from stopwise.space import Integer, Real
-from stopwise.space.domain import Mixed
+from stopwise.core.space import Integer, Real
+from stopwise.core.space.domain import Mixed
 
 CONFIGURATIONS = 1536
 SEED = 20260

@@ -5,8 +5,8 @@ Behind docs/guarantees.md, as ``guarantees`` is; spend and budget include the in
 """
 
 from benchmarks import Row
-from stopwise._threads import one_blas_thread
-from tests import guarantees
+from stopwise.core.numerics.threads import one_blas_thread
+from tests.support import guarantees
 
 BEYOND = (5.0, 20.0)  # of the budget, beyond the cost of the initial design
 

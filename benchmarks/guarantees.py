@@ -6,8 +6,8 @@ figures do not depend on the machine. Costs of the initial design are on both si
 """
 
 from benchmarks import Row
-from stopwise._threads import one_blas_thread
-from tests import guarantees
+from stopwise.core.numerics.threads import one_blas_thread
+from tests.support import guarantees
 
 
 def run(*, quick: bool) -> list[Row]:

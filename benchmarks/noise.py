@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import Row
-from tests import noisy
+from tests.support import noisy
 
 
 def run(*, quick: bool) -> list[Row]:

@@ -7,10 +7,10 @@ Behind docs/adr/0012-nugget.md. Regrets, not timings: the figures do not depend 
 import numpy as np
 
 from benchmarks import Row
-from stopwise._threads import one_blas_thread
 from stopwise.acquisition import LogEIPC
-from stopwise.space import Real, as_domain
-from tests.problems import SMOOTH, fitted_snapshot
+from stopwise.core.numerics.threads import one_blas_thread
+from stopwise.core.space import Real, as_domain
+from tests.support.problems import SMOOTH, fitted_snapshot
 
 CASES = [(1e-6, False), (1e-9, True), (1e-10, True), (1e-11, True), (1e-12, False), (1e-12, True)]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import Row
-from stopwise._seeds import stream
-from stopwise._threads import one_blas_thread
-from stopwise.experiments.problems.gp8d import _Minus, gp_box
-from stopwise.supremum import Search, supremum
+from stopwise.core.numerics.seeds import stream
+from stopwise.core.numerics.threads import one_blas_thread
+from stopwise.core.search.supremum import Search, supremum
+from stopwise_paper.problems.gp8d import _Minus, gp_box
 
 PUBLISHED = Search(8192, 160)
 

@@ -18,10 +18,10 @@ from scipy.special import ndtri
 
 import stopwise as sw
 from benchmarks import Row
-from stopwise._threads import one_blas_thread
 from stopwise.acquisition import LogEIPC
 from stopwise.acquisition.improvement import ImprovementBy
-from stopwise.snapshot import Snapshot
+from stopwise.core.numerics.threads import one_blas_thread
+from stopwise.core.snapshot import Snapshot
 from stopwise.stopping import (
     PBGI,
     UCBLCB,

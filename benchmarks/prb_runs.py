@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 import stopwise as sw
 from benchmarks import Row
-from stopwise._threads import one_blas_thread
-from stopwise.snapshot import Snapshot
+from stopwise.core.numerics.threads import one_blas_thread
+from stopwise.core.snapshot import Snapshot
 from stopwise.stopping import (
     PBGI,
     UCBLCB,
@@ -26,7 +26,7 @@ from stopwise.stopping import (
     SRGapMedian,
     StoppingRule,
 )
-from tests.problems import SMOOTH
+from tests.support.problems import SMOOTH
 
 Array = NDArray[np.float64]
 STEPS = 50

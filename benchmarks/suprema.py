@@ -25,16 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import Row
-from stopwise._climb import climb
-from stopwise._threads import one_blas_thread
 from stopwise.acquisition import LogEIPC, PointwiseScore
-from stopwise.models.belief import Belief
-from stopwise.models.cost import UnitCost
-from stopwise.models.fit import fit_posterior
-from stopwise.models.gp import Hyperparameters, Standardiser
-from stopwise.models.priors import priors
-from stopwise.snapshot import Snapshot
-from tests.landscapes import box, hilly
+from stopwise.core.beliefs.belief import Belief
+from stopwise.core.beliefs.fit import fit_posterior
+from stopwise.core.beliefs.gp import Hyperparameters, Standardiser
+from stopwise.core.beliefs.prices import UnitCost
+from stopwise.core.beliefs.priors import priors
+from stopwise.core.numerics.threads import one_blas_thread
+from stopwise.core.search.batched_bfgs import climb
+from stopwise.core.snapshot import Snapshot
+from tests.support.landscapes import box, hilly
 
 Array = NDArray[np.float64]
 

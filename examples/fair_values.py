@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 import stopwise as sw
+from stopwise.core.beliefs import fit_posterior
 from stopwise.math import log_ei, pbgi
-from stopwise.models import fit_posterior
 
 LAM = sw.exchange_rate(improvement=0.2, cost=10)  # I would pay 10 seconds for 0.2
 

@@ -10,25 +10,26 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stopwise import acquisition as acquisition
-    from stopwise import budget as budget
     from stopwise import errors as errors
     from stopwise import math as math
     from stopwise import stopping as stopping
     from stopwise import testing as testing
-    from stopwise._audit import Audit as Audit
-    from stopwise._audit import audit as audit
-    from stopwise._replay import replay as replay
-    from stopwise._result import Result as Result
-    from stopwise._units import exchange_rate as exchange_rate
-    from stopwise.history import Trial as Trial
-    from stopwise.loop import maximize as maximize
-    from stopwise.loop import minimize as minimize
-    from stopwise.space import Candidates as Candidates
-    from stopwise.space import Categorical as Categorical
-    from stopwise.space import Integer as Integer
-    from stopwise.space import Real as Real
+    from stopwise.core import beliefs as beliefs
+    from stopwise.core.exchange_rate import exchange_rate as exchange_rate
+    from stopwise.core.space import Candidates as Candidates
+    from stopwise.core.space import Categorical as Categorical
+    from stopwise.core.space import Integer as Integer
+    from stopwise.core.space import Real as Real
+    from stopwise.record.history import Trial as Trial
+    from stopwise.record.replay import replay as replay
+    from stopwise.stopping.verdict import Verdict as Verdict
     from stopwise.study import Study as Study
-    from stopwise.trace import Verdict as Verdict
+    from stopwise.study import budget as budget
+    from stopwise.study.loop import maximize as maximize
+    from stopwise.study.loop import minimize as minimize
+    from stopwise.study.result import Result as Result
+    from stopwise.tools.audit import Audit as Audit
+    from stopwise.tools.audit import audit as audit
 
 __version__ = "0.1.0"
 
@@ -45,6 +46,7 @@ __all__ = [
     "__version__",
     "acquisition",
     "audit",
+    "beliefs",
     "budget",
     "errors",
     "exchange_rate",
@@ -58,24 +60,25 @@ __all__ = [
 
 # public name -> where it lives: "module" for a module, "module:name" for something inside one
 _HOMES = {
-    "Audit": "stopwise._audit:Audit",
-    "Candidates": "stopwise.space:Candidates",
-    "Categorical": "stopwise.space:Categorical",
-    "Integer": "stopwise.space:Integer",
-    "Real": "stopwise.space:Real",
-    "Result": "stopwise._result:Result",
+    "Audit": "stopwise.tools.audit:Audit",
+    "Candidates": "stopwise.core.space:Candidates",
+    "Categorical": "stopwise.core.space:Categorical",
+    "Integer": "stopwise.core.space:Integer",
+    "Real": "stopwise.core.space:Real",
+    "Result": "stopwise.study.result:Result",
     "Study": "stopwise.study:Study",
-    "Trial": "stopwise.history:Trial",
-    "Verdict": "stopwise.trace:Verdict",
+    "Trial": "stopwise.record.history:Trial",
+    "Verdict": "stopwise.stopping:Verdict",
     "acquisition": "stopwise.acquisition",
-    "audit": "stopwise._audit:audit",
-    "budget": "stopwise.budget",
+    "audit": "stopwise.tools.audit:audit",
+    "beliefs": "stopwise.core.beliefs",
+    "budget": "stopwise.study.budget",
     "errors": "stopwise.errors",
-    "exchange_rate": "stopwise._units:exchange_rate",
+    "exchange_rate": "stopwise.core.exchange_rate:exchange_rate",
     "math": "stopwise.math",
-    "maximize": "stopwise.loop:maximize",
-    "minimize": "stopwise.loop:minimize",
-    "replay": "stopwise._replay:replay",
+    "maximize": "stopwise.study.loop:maximize",
+    "minimize": "stopwise.study.loop:minimize",
+    "replay": "stopwise.record.replay:replay",
     "stopping": "stopwise.stopping",
     "testing": "stopwise.testing",
 }

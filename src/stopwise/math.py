@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Public special functions: expected improvement and fair values of normal boxes.
 
-Array in, array out, minimisation. See the module ``stopwise._math.normal`` for the formulas.
+Array in, array out, minimisation. The formulas are in ``core/numerics/normal.py``.
 
 Example:
     >>> from stopwise.math import pbgi
@@ -9,7 +9,7 @@ Example:
     [-0.09, -1.938]
 """
 
-from stopwise._math.normal import (
+from stopwise.core.numerics.normal import (
     d_log_h,
     inv_log_h,
     log_ei,

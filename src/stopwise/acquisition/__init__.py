@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
-from stopwise._tables import make
 from stopwise.acquisition._pointwise import Formula, Partials, PointwiseScore
 from stopwise.acquisition.eic import EIC
 from stopwise.acquisition.lcb import LCB
@@ -18,7 +17,8 @@ from stopwise.acquisition.logeipc import LogEIPC
 from stopwise.acquisition.pbgi import PBGI
 from stopwise.acquisition.pbgi_d import PBGID
 from stopwise.acquisition.thompson import ThompsonSampling
-from stopwise.snapshot import Bindable
+from stopwise.core.lookup import make
+from stopwise.core.snapshot import Bindable
 
 __all__ = [
     "ACQUISITIONS",

@@ -13,8 +13,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stopwise.models.belief import Belief, Pricing
-from stopwise.snapshot import Snapshot
+from stopwise.core.beliefs.belief import Belief, Pricing
+from stopwise.core.snapshot import Snapshot
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
-from stopwise.snapshot import Snapshot
+from stopwise.core.snapshot import Snapshot
 
 Array = NDArray[np.float64]
 

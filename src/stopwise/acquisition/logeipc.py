@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stopwise._math.normal import log_ei_partials
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
+from stopwise.core.beliefs.belief import Pricing
+from stopwise.core.numerics.normal import log_ei_partials
+from stopwise.core.snapshot import Snapshot
 from stopwise.errors import InputError
-from stopwise.models.belief import Pricing
-from stopwise.snapshot import Snapshot
 
 Array = NDArray[np.float64]
 

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stopwise._math.normal import pbgi_partials
-from stopwise._units import check_lam
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
 from stopwise.acquisition.logeipc import LogEIPC
-from stopwise.snapshot import Snapshot
+from stopwise.core.exchange_rate import check_lam
+from stopwise.core.numerics.normal import pbgi_partials
+from stopwise.core.snapshot import Snapshot
 
 Array = NDArray[np.float64]
 

@@ -7,11 +7,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from stopwise._units import check_lam
 from stopwise.acquisition._pointwise import PointwiseScore
 from stopwise.acquisition.pbgi import PBGI
-from stopwise.snapshot import Snapshot
-from stopwise.trace import Trace
+from stopwise.core.exchange_rate import check_lam
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Trace
 
 WORTH = "sup_log_ei_per_cost"  # the recorded signal: sup over x of log EI(x)/c(x)
 

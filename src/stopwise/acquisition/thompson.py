@@ -9,10 +9,10 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from stopwise._seeds import stream
-from stopwise.models.paths import Paths, exact_values, sample_paths
-from stopwise.snapshot import Snapshot
-from stopwise.space import Finite
+from stopwise.core.beliefs.paths import Paths, exact_values, sample_paths
+from stopwise.core.numerics.seeds import stream
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.space import Finite
 
 Array = NDArray[np.float64]
 

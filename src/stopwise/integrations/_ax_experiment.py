@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from ax.core.parameter import ChoiceParameter, FixedParameter, ParameterType, RangeParameter
 
+from stopwise.core.space import Categorical, Integer, Real
 from stopwise.errors import InputError
 from stopwise.integrations._foreign import (
     Fixed,
@@ -18,7 +19,6 @@ from stopwise.integrations._foreign import (
     of_numbers,
     translated,
 )
-from stopwise.space import Categorical, Integer, Real
 
 _ALLOWED = (
     "range parameters, linear or on a log scale, choice and fixed parameters. Derived,"

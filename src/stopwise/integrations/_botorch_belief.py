@@ -18,11 +18,11 @@ from botorch.models.model import Model
 from botorch.utils.transforms import is_ensemble
 from numpy.typing import NDArray
 
-from stopwise._math.lognormal import log_harmonic_mean, log_mean
+from stopwise.core.beliefs.belief import Pricing
+from stopwise.core.beliefs.gp import Hyperparameters, Normal, Standardiser
+from stopwise.core.numerics.lognormal import log_harmonic_mean, log_mean
+from stopwise.core.space import Domain, Finite
 from stopwise.errors import InputError
-from stopwise.models.belief import Pricing
-from stopwise.models.gp import Hyperparameters, Normal, Standardiser
-from stopwise.space import Domain, Finite
 
 Array = NDArray[np.float64]
 Tensor: TypeAlias = Any  # torch is not followed by the type checker

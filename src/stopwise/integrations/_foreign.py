@@ -15,10 +15,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
-from stopwise._checks import Direction
+from stopwise.core.checks import Direction
+from stopwise.core.space import Candidates, Categorical, Domain, Integer, Parameter, Real
 from stopwise.errors import InputError, InputTypeError
-from stopwise.history import History
-from stopwise.space import Candidates, Categorical, Domain, Integer, Parameter, Real
+from stopwise.record.history import History
 from stopwise.study import Cost
 
 _SAME = 1e-9  # relative: a number of a list that went through arithmetic or a text file

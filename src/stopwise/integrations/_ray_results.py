@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from stopwise.errors import InputError
-from stopwise.history import History, Observation
 from stopwise.integrations._foreign import Foreign, Told, inferred
+from stopwise.record.history import History, Observation
 
 
 class _Run(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any
 from ray.tune.search import sample
 from ray.tune.utils.util import flatten_dict, unflatten_dict
 
+from stopwise.core.space import Categorical, Integer, Real
 from stopwise.errors import InputError
 from stopwise.integrations._foreign import (
     Fixed,
@@ -23,7 +24,6 @@ from stopwise.integrations._foreign import (
     of_choices,
     translated,
 )
-from stopwise.space import Categorical, Integer, Real
 
 _ALLOWED = (
     "tune.uniform, quniform, loguniform, qloguniform, randint, qrandint, lograndint, qlograndint"

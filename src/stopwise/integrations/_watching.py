@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stopwise._state import Asked, Designed
-from stopwise.history import Trial
+from stopwise.record.events import Asked, Designed
+from stopwise.record.history import Trial
 from stopwise.study import Study
 
 

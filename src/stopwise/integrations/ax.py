@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.errors import InputError, MissingExtraError
-from stopwise.history import History, Observation
 from stopwise.integrations._foreign import Foreign, Told
 from stopwise.integrations._watching import Watching
-from stopwise.trace import Verdict
+from stopwise.record.history import History, Observation
+from stopwise.stopping.verdict import Verdict
 
 try:
     from ax.api.client import Client

@@ -12,15 +12,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from stopwise._math.normal import log_ei_partials, pbgi_partials
-from stopwise._units import check_lam
+from stopwise.core.beliefs.belief import Belief, Pricing
+from stopwise.core.beliefs.gp import Posterior
+from stopwise.core.exchange_rate import check_lam
+from stopwise.core.numerics.normal import log_ei_partials, pbgi_partials
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.space import Candidates, Mixed, Real
+from stopwise.core.traces import Trace
 from stopwise.errors import InputError, MissingExtraError
-from stopwise.models.belief import Belief, Pricing
-from stopwise.models.gp import Posterior
-from stopwise.snapshot import Snapshot
-from stopwise.space import Candidates, Mixed, Real
 from stopwise.stopping import StoppingRule, make_rule
-from stopwise.trace import Trace, Verdict
+from stopwise.stopping.verdict import Verdict
 
 try:
     import torch

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.errors import InputError, MissingExtraError
-from stopwise.history import History, Trial
 from stopwise.integrations._foreign import Foreign
 from stopwise.integrations._ray_results import read_results
 from stopwise.integrations._watching import Watching
+from stopwise.record.history import History, Trial
+from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
-from stopwise.trace import Verdict
 
 try:
     from ray.tune import Stopper

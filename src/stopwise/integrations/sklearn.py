@@ -14,10 +14,10 @@ from typing import Any, Literal
 import numpy as np
 
 from stopwise.acquisition import Acquisition
+from stopwise.core.space import Candidates, Integer, Real
 from stopwise.errors import InputError, MissingExtraError
-from stopwise.history import Trial
 from stopwise.integrations._foreign import Foreign, Kind, Table, of_choices, translated
-from stopwise.space import Candidates, Integer, Real
+from stopwise.record.history import Trial
 from stopwise.study import Rules, Study
 
 try:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stopwise._tables import make
+from stopwise.core.lookup import make
+from stopwise.core.traces import Signal, Trace
 from stopwise.stopping._rule import StoppingRule
 from stopwise.stopping.compose import After, Smoothed
 from stopwise.stopping.convergence import Convergence
@@ -20,7 +21,7 @@ from stopwise.stopping.pbgi import PBGI
 from stopwise.stopping.prb import ProbabilisticRegretBound
 from stopwise.stopping.srgap_median import SRGapMedian
 from stopwise.stopping.ucb_lcb import UCBLCB
-from stopwise.trace import Signal, Trace, Verdict
+from stopwise.stopping.verdict import Verdict
 
 __all__ = [
     "GSS",

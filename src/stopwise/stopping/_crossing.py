@@ -2,7 +2,7 @@
 """Which paths fall below a level somewhere in a box; what PRB samples there.
 
 Only a small part of a box matters: where f may still lie below the level. A net of points is laid
-there, and paths are drawn exactly at the net (``stopwise.models.net``). Most cross at a point of
+there, and paths are drawn exactly at the net (``conditioned_paths.py``). Most cross at a point of
 the net or stay far above the level; the few that come near it descend. The first paths, on a
 coarse net, show where a finer one for the others is to be laid.
 
@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stopwise.acquisition.improvement import ImprovementBy
-from stopwise.models.kernel import scaled_square_distances
-from stopwise.models.net import Net
-from stopwise.snapshot import Snapshot
+from stopwise.core.beliefs.conditioned_paths import Net
+from stopwise.core.beliefs.kernel import scaled_square_distances
+from stopwise.core.snapshot import Snapshot
 from stopwise.stopping._descent import reach
 
 Array = NDArray[np.float64]

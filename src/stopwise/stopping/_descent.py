@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stopwise._climb import climb
-from stopwise.snapshot import Snapshot
+from stopwise.core.search.batched_bfgs import climb
+from stopwise.core.snapshot import Snapshot
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -7,9 +7,10 @@ import math
 import numbers
 from typing import Protocol, runtime_checkable
 
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Scale, Signal, Trace
 from stopwise.errors import InputError
-from stopwise.snapshot import Snapshot
-from stopwise.trace import Scale, Signal, Trace, Verdict
+from stopwise.stopping.verdict import Verdict
 
 
 @runtime_checkable

@@ -10,10 +10,11 @@ import math
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Scale, Signal, Trace
 from stopwise.errors import InputError
-from stopwise.snapshot import Snapshot
 from stopwise.stopping._rule import StoppingRule, check_count
-from stopwise.trace import Scale, Signal, Trace, Verdict
+from stopwise.stopping.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

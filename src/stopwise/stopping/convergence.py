@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from stopwise.snapshot import Snapshot
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Scale, Signal, Trace
 from stopwise.stopping._rule import check_count
-from stopwise.trace import Scale, Signal, Trace, Verdict
+from stopwise.stopping.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

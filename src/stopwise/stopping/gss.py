@@ -9,9 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from stopwise.snapshot import Snapshot
+from stopwise.core.quantity import quantity
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Scale, Signal, Trace
 from stopwise.stopping._rule import check_count, check_positive
-from stopwise.trace import Scale, Signal, Trace, Verdict, quantity
+from stopwise.stopping.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

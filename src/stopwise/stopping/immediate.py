@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from stopwise.snapshot import Snapshot
-from stopwise.trace import Scale, Signal, Trace, Verdict
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Scale, Signal, Trace
+from stopwise.stopping.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

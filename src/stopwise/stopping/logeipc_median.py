@@ -9,10 +9,12 @@ from statistics import median
 from typing import ClassVar
 
 from stopwise.acquisition.pbgi_d import WORTH
-from stopwise.snapshot import Snapshot
+from stopwise.core.quantity import quantity
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Scale, Signal, Trace
 from stopwise.stopping._rule import check_count, check_positive
 from stopwise.stopping.pbgi import worth_signal
-from stopwise.trace import Scale, Signal, Trace, Verdict, quantity
+from stopwise.stopping.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,15 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from stopwise._units import check_lam
 from stopwise.acquisition._pointwise import PointwiseScore
 from stopwise.acquisition.logeipc import LogEIPC
 from stopwise.acquisition.pbgi_d import WORTH
+from stopwise.core.exchange_rate import check_lam
+from stopwise.core.quantity import quantity
+from stopwise.core.snapshot import Bindable, Snapshot
+from stopwise.core.traces import Scale, Signal, Trace
 from stopwise.errors import InputError
-from stopwise.snapshot import Bindable, Snapshot
-from stopwise.trace import Scale, Signal, Trace, Verdict, quantity
+from stopwise.stopping.verdict import Verdict
 
 Update = Literal["after", "before"]
 

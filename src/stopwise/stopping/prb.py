@@ -10,11 +10,13 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.special import betaincinv, ndtr
 
+from stopwise.core.quantity import quantity
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Scale, Signal, Trace
 from stopwise.errors import InputError
-from stopwise.snapshot import Snapshot
-from stopwise.stopping._regret import crossings, largest_chance, total_chance
 from stopwise.stopping._rule import check_positive
-from stopwise.trace import Scale, Signal, Trace, Verdict, quantity
+from stopwise.stopping.sampled_regret import crossings, largest_chance, total_chance
+from stopwise.stopping.verdict import Verdict
 
 Estimate = Literal["bound", "mean"]
 

@@ -11,11 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from stopwise.acquisition.lcb import confidence_beta
-from stopwise.models.gp import Posterior
-from stopwise.snapshot import Snapshot
+from stopwise.core.beliefs.gp import Posterior
+from stopwise.core.quantity import quantity
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Scale, Signal, Trace
 from stopwise.stopping._rule import check_count, check_positive
 from stopwise.stopping.ucb_lcb import confidence_gap
-from stopwise.trace import Scale, Signal, Trace, Verdict, quantity
+from stopwise.stopping.verdict import Verdict
 
 _LEAST_NOISE = 1e-6  # of the standardised variance: a divergence needs some noise to be finite
 

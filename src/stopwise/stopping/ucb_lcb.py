@@ -10,9 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from stopwise.acquisition.lcb import LowerBound, confidence_beta
-from stopwise.snapshot import Snapshot
+from stopwise.core.quantity import quantity
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Scale, Signal, Trace
 from stopwise.stopping._rule import check_positive
-from stopwise.trace import Scale, Signal, Trace, Verdict, quantity
+from stopwise.stopping.verdict import Verdict
 
 
 def confidence_gap(snapshot: Snapshot, beta: float) -> tuple[float, float, float]:

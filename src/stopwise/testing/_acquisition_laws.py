@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stopwise.acquisition import Acquisition, PointwiseScore
-from stopwise.snapshot import Snapshot
-from stopwise.space import Finite
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.space import Finite
 from stopwise.testing._law import Case, Law, LawBroken, is_a_value, same
 from stopwise.testing._problems import (
     KINDS,

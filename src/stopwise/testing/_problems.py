@@ -16,14 +16,14 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from stopwise._seeds import stream
-from stopwise.models.belief import Belief, believe
-from stopwise.models.cost import CostModel, KnownCost, LearnedCost, Price, UnitCost
-from stopwise.models.gp import Normal, Standardiser
-from stopwise.models.kernel import chebyshev_distances
-from stopwise.snapshot import Snapshot
-from stopwise.space import Categorical, Domain, Finite, Integer, Real, Space, as_domain
-from stopwise.supremum import Search
+from stopwise.core.beliefs.belief import Belief, believe
+from stopwise.core.beliefs.gp import Normal, Standardiser
+from stopwise.core.beliefs.kernel import chebyshev_distances
+from stopwise.core.beliefs.prices import CostModel, KnownCost, LearnedCost, Price, UnitCost
+from stopwise.core.numerics.seeds import stream
+from stopwise.core.search.supremum import Search
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.space import Categorical, Domain, Finite, Integer, Real, Space, as_domain
 
 Array = NDArray[np.float64]
 Kind = Literal["table", "noisy table", "box", "noisy box", "mixed"]

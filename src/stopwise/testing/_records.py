@@ -11,12 +11,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Signal, Trace
 from stopwise.errors import StopwiseError
-from stopwise.snapshot import Snapshot
 from stopwise.stopping import RULES, StoppingRule, make_rule
+from stopwise.stopping.verdict import Verdict
 from stopwise.testing._law import LawBroken, numbers_of, with_parameters
 from stopwise.testing._problems import KINDS, run, snapshot_of
-from stopwise.trace import Signal, Trace, Verdict
 
 _LONG = 64  # evaluations of a made-up record: past every default window
 _WINDOWS = (1, 2, 3, 5, 10, 20, 40)  # over which an average may have to be brought to a tie

@@ -9,9 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from stopwise._replay import replay
-from stopwise.snapshot import Snapshot
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Trace
+from stopwise.record.replay import replay
 from stopwise.stopping import RULES, StoppingRule
+from stopwise.stopping.verdict import Verdict
 from stopwise.testing._law import (
     Case,
     Law,
@@ -36,7 +38,6 @@ from stopwise.testing._records import (
     same_decisions,
 )
 from stopwise.testing._studies import live, told
-from stopwise.trace import Trace, Verdict
 
 RuleCase = Case[StoppingRule]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from stopwise.acquisition import LogEIPC
 from stopwise.stopping import FixedTrials, StoppingRule
+from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
 from stopwise.testing._problems import TABLE, cost_of, height
-from stopwise.trace import Verdict
 
 _INITIAL, _STEPS = 4, 8
 _NEVER = FixedTrials(10**6)

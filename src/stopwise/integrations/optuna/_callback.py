@@ -26,8 +26,8 @@ from stopwise.stopping import (
     Smoothed,
     StoppingRule,
 )
+from stopwise.stopping.verdict import Verdict
 from stopwise.study import Cost, Rules
-from stopwise.trace import Verdict
 
 VERDICT = "stopwise:verdict"  # a user attribute of the study: dashboards show it
 

@@ -11,14 +11,14 @@ from typing import Any, Literal
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from stopwise._follow import Follower
-from stopwise._limits import PRUNED
+from stopwise.core.beliefs.prices import is_known
 from stopwise.errors import InputError
-from stopwise.history import Trial
 from stopwise.integrations.optuna._board import Note
 from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._space import Axes, Distributions, in_order
-from stopwise.models.cost import is_known
+from stopwise.record.history import Trial
+from stopwise.study.external import Follower
+from stopwise.study.hard_limits import PRUNED
 
 
 class Mirror:

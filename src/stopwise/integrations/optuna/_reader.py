@@ -8,11 +8,11 @@ from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from stopwise.errors import InputError
-from stopwise.history import History, Observation
 from stopwise.integrations._foreign import Told
 from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._mirror import direction_of, surplus
 from stopwise.integrations.optuna._space import Axes, common, in_order
+from stopwise.record.history import History, Observation
 
 
 def read_history(

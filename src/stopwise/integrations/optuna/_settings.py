@@ -10,10 +10,10 @@ from typing import Any
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
-from stopwise._follow import Follower
+from stopwise.core.space import Real
 from stopwise.integrations.optuna._mirror import Mirror, direction_of, surplus
 from stopwise.integrations.optuna._space import Distributions
-from stopwise.space import Real
+from stopwise.study.external import Follower
 
 
 class Reflecting:

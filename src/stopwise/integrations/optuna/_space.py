@@ -17,8 +17,8 @@ from optuna.distributions import (
 from optuna.search_space import intersection_search_space
 from optuna.trial import FrozenTrial, TrialState
 
+from stopwise.core.space import Categorical, Integer, Parameter, Real
 from stopwise.errors import InputTypeError
-from stopwise.space import Categorical, Integer, Parameter, Real
 
 Distributions = Mapping[str, BaseDistribution]
 

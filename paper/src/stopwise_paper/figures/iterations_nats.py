@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NATS-Bench: regret against iteration, with stopping markers, one figure for each data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stopwise_paper.figures._curves import iterations
+from stopwise_paper.figures._found import Found
+from stopwise_paper.figures._style import Sheet
+
+
+def draw(found: Found) -> Iterator[Sheet]:
+    """All data sets."""
+    for problem in dict.fromkeys(v.cell.problem for v in found.views("nats")):
+        name = f"iterations-nats-{problem.partition(':')[2]}"
+        yield iterations(found, "nats", problem, "proxy", name)

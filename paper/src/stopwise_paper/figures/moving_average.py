@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""8D: the signal as it is and averaged, and where windows stop one trajectory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from stopwise.acquisition.pbgi_d import WORTH
+from stopwise.stopping import PBGI
+from stopwise_paper.figures import _style as style
+from stopwise_paper.figures._bars import ADJUSTED
+from stopwise_paper.figures._found import LAMS, Found, MissingTrajectoriesError
+from stopwise_paper.figures._style import Sheet
+from stopwise_paper.figures.windows import LAM, WINDOWS, pair_at
+from stopwise_paper.regret import adjusted_curve
+from stopwise_paper.replay import Variant, stop_of
+from stopwise_paper.sweeping import averaged
+from stopwise_paper.trajectory import Trajectory
+
+_WINDOW = 20
+_DASHES = {1e-1: ":", 1e-2: "-", 1e-3: "--"}
+_COLOURS = (style.RED, style.ORANGE, style.GREEN, style.BLUE)
+
+
+def draw(found: Found) -> Iterator[Sheet]:
+    """Linear cost, the first seed; then one trajectory of each acquisition, periodic cost."""
+    yield _signals(found)
+    yield _windows(found)
+
+
+def _signals(found: Found) -> Sheet:
+    views = _first(found, "linear", None)
+    figure, ((raw, smooth),) = style.panels(1, 2, width=4.4, height=2.8, share_y=True)
+    records: list[dict[str, Any]] = []
+    for view in views:
+        name, colour = style.acquisition_style(view.cell.acquisition)
+        label = name if view.cell.lam is None else f"{name}({view.cell.lam:g})"
+        dash = _DASHES.get(view.cell.lam or LAM, "-")
+        signal = view.signals[WORTH].value
+        smooth_signal = averaged(signal, _WINDOW)
+        raw.plot(signal, dash, color=colour, linewidth=0.9, label=label)
+        smooth.plot(smooth_signal, dash, color=colour, linewidth=0.9, label=label)
+        records += [
+            {"policy": label, "t": t, "signal": float(a), "averaged": float(b)}
+            for t, (a, b) in enumerate(zip(signal, smooth_signal, strict=True))
+        ]
+    for axes, text in ((raw, "as it is"), (smooth, f"averaged over {_WINDOW}")):
+        for lam in LAMS["gp8d"]:
+            axes.axhline(math.log(lam), color="black", linestyle="--", linewidth=0.7)
+            at = (1.0, math.log(lam))
+            side = axes.get_yaxis_transform()
+            text_of = f"log {lam:g}"
+            axes.annotate(text_of, at, xycoords=side, fontsize=6, ha="right", va="bottom")
+        style.title(axes, f"PBGI/LogEIPC signal, {text}")
+        style.labels(axes, x="evaluations after the initial design", y="sup log(EI / cost)")
+    style.legend(figure, [raw])
+    return Sheet("moving-average-signals", records, figure, found.note("gp8d"))
+
+
+def _windows(found: Found) -> Sheet:
+    views = _first(found, "periodic", LAM)
+    figure, grid = style.panels(2, len(views), width=2.8, height=2.1)
+    records: list[dict[str, Any]] = []
+    for j, view in enumerate(views):
+        lam = pair_at(view, LAM)
+        curve = adjusted_curve(view, lam)
+        grid[1][j].plot(curve, color="black", linewidth=0.9, label="fixed iteration")
+        for window, colour in zip(WINDOWS, _COLOURS, strict=True):
+            stop = stop_of(view, Variant(window).of(PBGI(lam)))
+            label = f"W = {window}"
+            grid[0][j].plot(
+                averaged(view.signals[WORTH].value, window), color=colour, linewidth=0.9
+            )
+            grid[1][j].plot(
+                stop.t, curve[stop.t], "o" if stop.stopped else "x", color=colour, label=label
+            )
+            records.append(
+                {
+                    "acquisition": view.cell.acquisition,
+                    "lam": lam,
+                    "window": window,
+                    "t": stop.t,
+                    "stopped": stop.stopped,
+                    "adjusted": float(curve[stop.t]),
+                }
+            )
+        grid[0][j].axhline(math.log(lam), color="black", linestyle="--", linewidth=0.7)
+        style.title(grid[0][j], style.acquisition_style(view.cell.acquisition)[0])
+        style.labels(grid[1][j], x="evaluations after the initial design")
+    style.labels(grid[0][0], y="sup log(EI / cost)")
+    style.labels(grid[1][0], y=ADJUSTED)
+    style.legend(figure, grid[1])
+    return Sheet("moving-average-windows", records, figure, found.note("gp8d"))
+
+
+def _first(found: Found, cost: str, lam: float | None) -> list[Trajectory]:
+    """Trajectories of the lowest seed; of PBGI, those at one lambda if it is given."""
+    views = [v for v in found.views("gp8d") if v.cell.cost == cost]
+    if not views:
+        message = f"no trajectory of gp8d has {cost} costs yet"
+        raise MissingTrajectoriesError(message)
+    seed = min(v.cell.seed for v in views)
+    own = [v for v in views if v.cell.seed == seed]
+    if lam is None:
+        return own
+    return [v for v in own if v.cell.lam is None or v.cell.lam == lam] or own

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table that ships with the package, with costs known and learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stopwise_paper.figures._found import Found
+from stopwise_paper.figures._grid import by_problem
+from stopwise_paper.figures._style import Sheet
+
+
+def draw(found: Found) -> Iterator[Sheet]:
+    """All data sets, three lambdas."""
+    yield by_problem(found, "sklearn", "shipped-known-cost")
+    yield by_problem(found, "sklearn-unknown", "shipped-learned-cost")

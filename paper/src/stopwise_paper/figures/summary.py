@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was run: cells, seeds, versions, and the time of an evaluation by its parts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from stopwise_paper.figures import _style as style
+from stopwise_paper.figures._found import Found, MissingTrajectoriesError
+from stopwise_paper.figures._style import Sheet
+from stopwise_paper.plans import FIGURES
+from stopwise_paper.run import BLIND
+from stopwise_paper.trajectory import Trajectory
+
+_PARTS = {  # of an evaluation, in the order in which they are stacked
+    "fit": ("fit", style.GREY),
+    "ask": ("choice", style.BLACK),
+    "pbgi": ("PBGI rule", style.RED),
+    "pbgi-before": ("PBGI, before the update", style.PINK),
+    "srgap-med": ("SRGap-med", style.YELLOW),
+    "ucb-lcb": ("UCB-LCB", style.GREEN),
+    "prb": ("PRB", style.SKY),
+    "prb-mean": ("PRB, plain fraction", style.BLUE),
+}
+_VERSIONS = ("stopwise", "python", "numpy", "scipy")
+
+
+def draw(found: Found) -> Iterator[Sheet]:
+    """A line for each experiment and acquisition."""
+    records: list[dict[str, Any]] = []
+    notes: list[str] = []
+    for experiment in FIGURES["summary"]:
+        try:
+            views = found.views(experiment)
+        except MissingTrajectoriesError as error:
+            notes.append(str(error))
+            continue
+        by_acquisition: dict[str, dict[str, Trajectory]] = defaultdict(dict)
+        for view in views:  # a trajectory that serves several prices is one
+            cell = view.cell
+            cell = replace(cell, cost="") if cell.acquisition in BLIND else cell
+            by_acquisition[cell.acquisition][cell.key] = view
+        records += [
+            _record(experiment, name, list(own.values())) for name, own in by_acquisition.items()
+        ]
+        notes.append(found.note(experiment))
+    if not records:
+        raise MissingTrajectoriesError("; ".join(notes))
+    height = 0.2 * len(records) + 1.0
+    figure, ((axes,),) = style.panels(1, 1, width=7.0, height=height)
+    left = np.zeros(len(records))
+    for part, (label, colour) in _PARTS.items():
+        width = np.array([r[f"ms_{part}"] for r in records])
+        axes.barh(range(len(records)), width, left=left, color=colour, label=label)
+        left += width
+    ticks = [f"{r['experiment']}, {style.acquisition_style(r['acquisition'])[0]}" for r in records]
+    axes.set_yticks(range(len(records)), ticks, fontsize=7)
+    axes.margins(y=0.01)
+    axes.invert_yaxis()
+    style.labels(axes, x="milliseconds an evaluation, all rules recorded")
+    style.legend(figure, [axes], columns=4)
+    yield Sheet("summary", records, figure, "; ".join(filter(None, notes))[:200])
+
+
+def _record(experiment: str, acquisition: str, own: list[Trajectory]) -> dict[str, Any]:
+    """Counts, hours, and milliseconds an evaluation by part."""
+    parts = {part: f"rule:{part}" if part not in ("fit", "ask") else part for part in _PARTS}
+    mean = {
+        part: np.mean([np.mean(view.seconds.get(name, 0.0)) for view in own])
+        for part, name in parts.items()
+    }
+    total = sum(np.mean(taken) * (view.T + 1) for view in own for taken in view.seconds.values())
+    return {
+        "experiment": experiment,
+        "acquisition": acquisition,
+        "trajectories": len(own),
+        "problems": len({view.cell.problem for view in own}),
+        "seeds": len({view.cell.seed for view in own}),
+        "cap": max(view.cell.cap for view in own),
+        "refit": own[0].cell.option("refit", "always"),
+        "core_hours": float(total / 3600.0),
+        **{f"ms_{part}": float(1e3 * value) for part, value in mean.items()},
+        **{name: _versions(own, name) for name in _VERSIONS},
+    }
+
+
+def _versions(own: list[Trajectory], name: str) -> str:
+    return " ".join(sorted({str(view.facts[name]) for view in own if name in view.facts}))

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What problems on the unit cube have in common: a Sobol design, and the three costs."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import qmc
+
+from stopwise.core.numerics.seeds import stream
+from stopwise.core.space import Domain
+from stopwise_paper.problems.costs import KINDS, Kind, SyntheticCost
+from stopwise_paper.problems.problem import Outcome
+
+Array = NDArray[np.float64]
+
+
+class OnBox(ABC):
+    """A problem on the unit cube, of which the minimiser is known."""
+
+    domain: Domain
+    minimiser: Array
+
+    @abstractmethod
+    def value(self, x: Array) -> float:
+        """The objective at a point."""
+
+    def initial(self, seed: int, n: int | None = None) -> Array:
+        """2(d + 1) points of a Sobol sequence, or n."""
+        d = self.domain.d
+        return sobol_points(d, n or 2 * (d + 1), seed)
+
+    def evaluate(self, x: Array) -> Outcome:
+        """The value, and all three costs."""
+        value = self.value(x)
+        costs: dict[str, float] = {
+            kind: float(self.cost_model(kind)(x[None, :])[0]) for kind in KINDS
+        }
+        return Outcome(x, value, value, costs, costs)
+
+    def cost_model(self, cost: str) -> SyntheticCost:
+        """One of the three costs, as a price with gradients."""
+        return SyntheticCost(cast("Kind", cost), self.minimiser)
+
+
+def sobol_points(d: int, n: int, seed: int) -> Array:
+    """The first n points of a scrambled Sobol sequence."""
+    sequence = qmc.Sobol(d, rng=stream(seed, "experiment design"))
+    return np.asarray(sequence.random_base2(math.ceil(math.log2(n)))[:n])

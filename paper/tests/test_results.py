@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The committed results: complete, small, and what their trajectories say."""
+
+import csv
+import math
+
+import pytest
+
+from paper.tests.support.experiment_data import real_data
+from stopwise_paper import store
+from stopwise_paper.figures import draw_figures
+from stopwise_paper.plans import EXPERIMENTS, plan
+from stopwise_paper.problems.data import MissingDataError
+from tests.support.repository import ROOT
+
+RESULTS = ROOT / "docs" / "results" / "laptop"
+
+
+def test_trajectories_are_small_enough_to_be_cloned():
+    files = list(RESULTS.glob("*.parquet"))
+    assert {path.stem for path in files} == EXPERIMENTS.keys()
+    assert sum(path.stat().st_size for path in files) < 20e6
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_every_planned_cell_was_run(experiment):
+    try:
+        planned = {cell.key for cell in plan(experiment, "laptop")}
+    except MissingDataError:
+        real_data()  # says so, and skips
+        raise
+    assert planned == store.keys(RESULTS / f"{experiment}.parquet")
+
+
+@pytest.mark.parametrize("figure", ["bars-1d", "windows"])
+def test_a_committed_table_is_what_its_trajectories_say(figure, tmp_path):
+    (drawn,) = draw_figures([figure], trajectories=RESULTS, out=tmp_path, scale="laptop")
+    assert not drawn.message  # nothing is missing
+    again, committed = (
+        list(csv.DictReader((folder / f"{figure}.csv").read_text().splitlines()))
+        for folder in (tmp_path, RESULTS / "figures")
+    )
+    assert len(again) == len(committed) > 30
+    for ours, theirs in zip(again, committed, strict=True):
+        assert ours.keys() == theirs.keys()
+        assert all(_same(ours[name], theirs[name]) for name in ours)
+
+
+def _same(a, b):
+    try:
+        return math.isclose(float(a), float(b), rel_tol=1e-5, abs_tol=1e-9) or a == b
+    except ValueError:
+        return a == b

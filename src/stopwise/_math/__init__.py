@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Scalar mathematics: special functions, log-normal moments, Cholesky factors."""

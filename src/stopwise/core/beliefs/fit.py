@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Hyper-parameters by maximum likelihood, or maximum a posteriori under a prior.
+
+The constant mean is not searched for: at every step it is the one that maximises the likelihood,
+:math:`1^T K^{-1} y / 1^T K^{-1} 1`, and by the envelope theorem the other gradients do not change.
+Parameters are searched in logs, within bounds (``stopwise.core.beliefs.active_set_bfgs``).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stopwise.core.beliefs.active_set_bfgs import descend
+from stopwise.core.beliefs.gp import (
+    Groups,
+    Hyperparameters,
+    Posterior,
+    Standardiser,
+    as_data,
+    condition,
+)
+from stopwise.core.beliefs.likelihood import Likelihood, log_likelihood
+from stopwise.core.beliefs.pairwise_distances import Pairs
+from stopwise.core.beliefs.priors import Fixed, Flat, Prior, Priors, priors
+
+Array = NDArray[np.float64]
+
+NUGGET = 1e-11  # of the standardised variance, where observations are exact (docs/adr)
+
+_LENGTHSCALE_BOUNDS = (math.log(5e-3), math.log(1e6))
+_OUTPUTSCALE_BOUNDS = (math.log(1e-3), math.log(1e4))
+_NOISE_BOUNDS = (math.log(1e-6), math.log(10.0))
+_EDGE = 0.05  # a parameter this close (in logs) to a bound makes a fit doubtful
+
+
+@dataclass(frozen=True, eq=False)  # no slots: what derives from the fields is cached
+class _Problem:
+    """One fit: data, what is free, and the map between log parameters and hyper-parameters."""
+
+    X: Array
+    y: Array
+    groups: Groups
+    priors: Priors
+    noise: float | None  # None: learned
+
+    @cached_property
+    def d(self) -> int:
+        return int(self.groups.max()) + 1
+
+    def unpack(self, theta: Array) -> Hyperparameters:
+        d = self.d
+        noise = math.exp(theta[d + 1]) if self.noise is None else self.noise
+        return Hyperparameters(np.exp(theta[:d]), math.exp(theta[d]), noise)
+
+    def pack(self, hyper: Hyperparameters) -> Array:
+        free = [*np.log(hyper.lengthscales), math.log(hyper.outputscale)]
+        if self.noise is None:
+            free.append(math.log(hyper.noise or NUGGET))
+        return self._inside(np.array(free))
+
+    def bounds(self) -> Array:
+        """Lowest and highest log parameters, (free, 2); both the same where one is fixed."""
+        lengthscale = _range(self.priors.lengthscale, _LENGTHSCALE_BOUNDS)
+        outputscale = _range(self.priors.outputscale, _OUTPUTSCALE_BOUNDS)
+        learned = [_range(self.priors.noise, _NOISE_BOUNDS)] if self.noise is None else []
+        return np.array([lengthscale] * self.d + [outputscale, *learned])
+
+    def at(self, theta: Array) -> _Place:
+        """Minus the log posterior density at log parameters, and what else is asked for there."""
+        hyper = self.unpack(theta)
+        likelihood = log_likelihood(
+            self.X, self.y, hyper, self.groups, profile_mean=True, pairs=self._pairs
+        )
+        return _Place(self, theta, likelihood)
+
+    def opinions(self, theta: Array) -> list[tuple[Prior, Array]]:
+        """Each prior, and what it is about."""
+        d = self.d
+        return [
+            (self.priors.lengthscale, theta[:d]),
+            (self.priors.outputscale, theta[d : d + 1]),
+            (self.priors.noise, theta[d + 1 :]),  # nothing, where the noise is given
+        ]
+
+    def start(self, stretch: float = 1.0) -> Array:
+        """Where a search begins: the modes of the priors, and the variance of the data, 1."""
+        lengthscale = self.priors.lengthscale.log_mode + math.log(stretch)
+        noise = [self.priors.noise.log_mode] if self.noise is None else []
+        return self._inside(np.array([lengthscale] * self.d + [0.0, *noise]))
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return Pairs(self.X, self.groups)
+
+    def _inside(self, theta: Array) -> Array:
+        return np.asarray(np.clip(theta, *self.bounds().T))
+
+
+def _range(prior: Prior, bounds: tuple[float, float]) -> tuple[float, float]:
+    return (prior.log_mode, prior.log_mode) if isinstance(prior, Fixed) else bounds
+
+
+@dataclass(frozen=True, eq=False)  # no slots: derivatives are cached
+class _Place:
+    """Minus the log posterior density at one theta, x, and its derivatives when asked for."""
+
+    problem: _Problem
+    x: Array
+    likelihood: Likelihood
+
+    @cached_property
+    def value(self) -> float:
+        return -self.likelihood.value - sum(float(density.sum()) for density, _ in self._priors)
+
+    @cached_property
+    def gradient(self) -> Array:
+        found = self.likelihood
+        gradient = [*found.d_log_lengthscales, found.d_log_outputscale, found.d_log_noise]
+        slopes = np.concatenate([slope for _, slope in self._priors])
+        return np.asarray(-np.array(gradient[: self.x.size]) - slopes)
+
+    @cached_property
+    def _priors(self) -> list[tuple[Array, Array]]:
+        """Log densities and slopes."""
+        return [prior.log_density(part) for prior, part in self.problem.opinions(self.x)]
+
+    def curvature(self) -> Array:
+        """About the Hessian."""
+        known = [prior.curvature(part) for prior, part in self.problem.opinions(self.x)]
+        size = self.x.size
+        return self.likelihood.information()[:size, :size] + np.diag(np.concatenate(known))
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a parameter is at an edge.
+
+        A long length scale is an irrelevant parameter, an everyday result; other edges are not.
+        """
+        low, high = self.problem.bounds().T
+        d = self.problem.d
+        at_edge = self.x < low + _EDGE
+        at_edge[d:] |= self.x[d:] > high[d:] - _EDGE
+        return bool(at_edge[low < high].any())
+
+
+def _search(begin: _Place) -> _Place:
+    problem = begin.problem
+    return descend(problem.at, begin, begin.curvature(), problem.bounds())
+
+
+def fit(
+    X: Array,
+    y: Array,
+    *,
+    groups: Groups | None = None,
+    noise: float | None = NUGGET,
+    prior: str | Priors | None = "lognormal",
+    start: Hyperparameters | None = None,
+) -> Hyperparameters:
+    """Hyper-parameters for standardised observations y at encoded inputs X.
+
+    Args:
+        X: Encoded inputs, (n, width).
+        y: Standardised observations, (n,).
+        groups: Column -> parameter; one parameter per column if left out.
+        noise: A fixed variance, or None to learn it.
+        prior: ``"lognormal"``, ``"gamma"``, None or own ``Priors``; see
+            ``stopwise.core.beliefs.priors``.
+        start: An earlier result to begin from, unless a cold start is the better beginning.
+
+    Returns:
+        The best of the searches that were run: one as a rule, more where the first result is
+        doubtful or no prior guides it. Nothing is mutated. No data leave the priors' modes.
+    """
+    X, y = as_data(X, y)
+    groups = np.arange(X.shape[1]) if groups is None else groups
+    known = prior if isinstance(prior, Priors) else priors(prior, int(groups.max()) + 1)
+    problem = _Problem(X, y, groups, known, noise)
+    if not y.size:
+        return problem.unpack(problem.start())
+    cold = problem.at(problem.start())
+    first = cold
+    if start is not None:
+        first = min(problem.at(problem.pack(start)), cold, key=lambda place: place.value)
+    found = [_search(first)]
+    if found[0].doubtful or isinstance(known.lengthscale, Flat):
+        others = [problem.at(problem.start(stretch)) for stretch in (0.3, 4.0)]
+        found += [_search(other) for other in others + ([] if first is cold else [cold])]
+    best = min(found, key=lambda place: place.value)
+    return replace(problem.unpack(best.x), mean=best.likelihood.mean)
+
+
+def fit_posterior(
+    X: Array,
+    y: Array,
+    *,
+    groups: Groups | None = None,
+    noise: float | None = NUGGET,
+    prior: str | Priors | None = "lognormal",
+    start: Hyperparameters | None = None,
+    interpolate: bool | None = None,
+) -> Posterior:
+    """Standardise, fit and condition: the posterior given y (user's units) at encoded X.
+
+    ``interpolate`` says that a fixed noise is only a nugget; by default it is when the noise is
+    no larger than the default one.
+
+    Example:
+        >>> X = np.linspace(0, 1, 8)[:, None]
+        >>> posterior = fit_posterior(X, np.sin(6 * X[:, 0]))
+        >>> at = posterior(np.array([[0.5]]))
+        >>> bool(abs(at.mean[0] - np.sin(3.0)) < 3 * at.std[0] < 0.2)
+        True
+    """
+    X, y = as_data(X, y)
+    standardiser = Standardiser.of(y)
+    hyper = fit(X, standardiser.forward(y), groups=groups, noise=noise, prior=prior, start=start)
+    nugget = noise is not None and noise <= NUGGET
+    exact = nugget if interpolate is None else interpolate
+    return condition(X, y, hyper, standardiser=standardiser, groups=groups, interpolate=exact)

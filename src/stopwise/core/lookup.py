@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a name in a table to a value: what ``acquisition=`` and ``stopping=`` take."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from stopwise.core.exchange_rate import HOW_TO_CHOOSE_LAM
+from stopwise.errors import InputError, InputTypeError
+
+T = TypeVar("T")
+
+
+def make(
+    kind: str,
+    table: Mapping[str, Callable[..., T]],
+    given: str | T,
+    lam: float | None,
+    *,
+    methods: Sequence[str],
+) -> T:
+    """The entry of a name, given lam if it takes one; an object as it is.
+
+    Args:
+        kind: What it is, for messages: "acquisition", "stopping rule".
+        table: Names and makers.
+        given: A name, or an object of one's own.
+        lam: Objective units per unit of cost, or None if the user gave none.
+        methods: What an object must be able to do.
+    """
+    if isinstance(given, str):
+        return _named(kind, table, given, lam)
+    if isinstance(given, type) or not all(hasattr(given, method) for method in methods):
+        message = (
+            f"{given!r} is no {kind}: give a name ({', '.join(table)}) or an object with"
+            f" {' and '.join(methods)}, an instance and not its class."
+        )
+        raise InputTypeError(message)
+    return given
+
+
+def _named(kind: str, table: Mapping[str, Callable[..., T]], name: str, lam: float | None) -> T:
+    if name not in table:
+        message = f"there is no {kind} {name!r}: give one of {', '.join(table)}, or an object."
+        raise InputError(message)
+    parameters = inspect.signature(table[name]).parameters
+    takes = next((p for p in ("lam", "lam0") if p in parameters), None)
+    required = [n for n, p in parameters.items() if p.default is p.empty and n != takes]
+    if required:
+        message = (
+            f"the {kind} {name!r} needs {', '.join(required)}: give it as an object, such as"
+            f" sw.{table[name].__module__.split('.')[1]}.{table[name].__name__}"
+            f"({required[0]}=...)."
+        )
+        raise InputError(message)
+    if takes is None:
+        return table[name]()
+    if lam is None:
+        message = (
+            f"the {kind} {name!r} needs lam. {HOW_TO_CHOOSE_LAM} Or give a study budget=..., what"
+            " may be spent in all, and it is chosen for you."
+        )
+        raise InputError(message)
+    return table[name](**{takes: lam})

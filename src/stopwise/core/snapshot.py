@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The snapshot: all that an acquisition or a stopping rule ever sees. Nothing in it changes.
+
+What is costly is computed once: suprema are memoised by the acquisition that asked for them, and
+on a finite domain so are the marginals of all candidates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stopwise.core.beliefs.belief import Belief
+from stopwise.core.beliefs.difference_posterior import Relative
+from stopwise.core.beliefs.gp import Normal, Posterior
+from stopwise.core.beliefs.kernel import chebyshev_distances
+from stopwise.core.beliefs.prices import expected_cost
+from stopwise.core.numerics.seeds import stream
+from stopwise.core.search.supremum import Score, Search, Supremum, supremum
+from stopwise.core.space import Domain, Finite
+from stopwise.core.traces import Signal, Trace
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+T = TypeVar("T")
+
+SAME = 1e-6  # points of a box this close in every column of the unit cube count as one
+_SAME_SUM = 2.0 * SAME  # per column; twice, so that rounding does not matter
+_GOOD = 5  # best observations whose neighbourhoods are searched
+
+
+class BoundScore(Score, Protocol):
+    """A score that may bring points from which its search must start."""
+
+    @property
+    def starts(self) -> Array | None:
+        """Encoded points that the answer must not be worse than."""
+        ...
+
+
+class Bindable(Hashable, Protocol):
+    """What a supremum can be asked of: an acquisition."""
+
+    def bind(self, snapshot: Snapshot) -> BoundScore:
+        """The score of this acquisition on a snapshot."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Snapshot:
+    """A study at one moment, minimised: data, what runs, what is believed, and where.
+
+    Args:
+        domain: The encoded space.
+        X: Evaluated points, (n, width), in order.
+        y: Their values, (n,); smaller is better.
+        belief: Posterior of the objective, and price.
+        pending: Points being evaluated, (p, width).
+        initial: Observations that count as the initial design: t = n - initial.
+        traces: Recorded signals, by key.
+        seed: The study's seed.
+        trial: Number of the trial that is being chosen; addresses the randomness of ``ask``.
+        search: How hard suprema are looked for where they are numerical.
+        failed: Points whose evaluation failed, (f, width); they are not tried again.
+        left: What may still be spent; dearer points are barred.
+        replicates: Whether an evaluated point may be evaluated again.
+        hints: Points from which every numerical search starts too, (h, width).
+    """
+
+    domain: Domain
+    X: Array
+    y: Array
+    belief: Belief
+    pending: Array
+    initial: int = 0
+    traces: Mapping[str, Trace] = field(default_factory=dict)
+    seed: int = 0
+    trial: int = 0
+    search: Search = Search()
+    failed: Array | None = None
+    left: float = math.inf
+    replicates: bool = False
+    hints: Array | None = None
+    _memo: dict[Hashable, object] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("X", "y", "pending", "failed"):
+            given = getattr(self, name)
+            if given is not None:
+                own = given.view()  # the caller's array stays as it is
+                own.flags.writeable = False
+                object.__setattr__(self, name, own)
+
+    @property
+    def n(self) -> int:
+        """Number of observations."""
+        return len(self.y)
+
+    @property
+    def t(self) -> int:
+        """Evaluations after the initial design."""
+        return self.n - self.initial
+
+    @property
+    def best(self) -> float:
+        """The incumbent's value, y*: as observed where that is exact, else its posterior mean."""
+        return float(self.judged[self.incumbent])
+
+    @property
+    def incumbent(self) -> int:
+        """Which observation is the best; the first of equals."""
+        return int(np.argmin(self.judged))
+
+    @property
+    def judged(self) -> Array:
+        """Values by which observations are compared: exact ones, or posterior means."""
+        objective = self.belief.objective
+        if objective.interpolate:
+            return self.y
+        return self.once("judged", lambda: objective(self.X).mean)
+
+    def rng(self, purpose: str) -> np.random.Generator:
+        """The random stream for a purpose at this number of observations."""
+        return stream(self.seed, purpose, self.n)
+
+    def trace(self, key: str) -> Trace:
+        """The record of one key; empty if nothing was recorded."""
+        return self.traces.get(key, Trace())
+
+    def signal(self, value: float, **facts: float) -> Signal:
+        """A signal of this moment."""
+        return Signal(self.t, self.n, float(value), {k: float(v) for k, v in facts.items()})
+
+    def sup(self, acquisition: Bindable) -> Supremum:
+        """Where the acquisition's score is largest; computed once per acquisition."""
+
+        def search() -> Supremum:
+            score = acquisition.bind(self)
+            return supremum(
+                score,
+                self.domain,
+                self.rng("supremum"),
+                near=self.X[np.argsort(self.y, kind="stable")[:_GOOD]],
+                starts=self._starts(score),
+                search=self.search,
+            )
+
+        return self.once(("sup", acquisition), search)
+
+    def _starts(self, score: BoundScore) -> Array | None:
+        """Where a search starts in any case; short of money, the cheapest point too."""
+        own = [points for points in (score.starts, self.hints) if points is not None]
+        if self.left < math.inf and self._cheapest.x is not None:
+            own.append(self._cheapest.x[None, :])
+        return np.vstack(own) if own else None
+
+    @property
+    def found(self) -> list[Array]:
+        """Where the suprema lie that were asked for."""
+        suprema = (kept for kept in self._memo.values() if isinstance(kept, Supremum))
+        return [kept.x for kept in suprema if kept.x is not None]
+
+    def seen(self, belief: Belief, *, from_incumbent: bool) -> Posterior | Relative:
+        """The objective; from the incumbent, deviations are those of the difference.
+
+        Where observations are exact the incumbent is certain and the two are the same.
+        """
+        if belief.objective.interpolate or not from_incumbent:
+            return belief.objective
+        key = ("relative", len(belief.objective))
+        return self.once(key, lambda: Relative(belief.objective, self.X[self.incumbent]))
+
+    def normal(
+        self, X: Array, belief: Belief | None = None, *, from_incumbent: bool = False
+    ) -> Normal:
+        """Marginals of the objective; those of all candidates are computed once.
+
+        Where observations are exact, an evaluated candidate has its value and no deviation.
+        """
+        belief = belief or self.belief
+        seen = self.seen(belief, from_incumbent=from_incumbent)
+        if not (isinstance(self.domain, Finite) and X is self.domain.points):
+            return seen(X)
+        points = X
+
+        def everywhere() -> Normal:
+            normal = seen(points)
+            if belief.objective.interpolate:
+                known = len(belief.objective)
+                rows = self._indices(self.X[:known])
+                normal.mean[rows], normal.std[rows] = self.y[:known], 0.0
+            return normal
+
+        return self.once(("normal", type(seen), len(belief.objective)), everywhere)
+
+    @property
+    def cheapest(self) -> float:
+        """What the cheapest point that is not taken is expected to cost."""
+        found = self._cheapest
+        if found.x is None:
+            return math.inf
+        return float(expected_cost(self.belief.price, found.x[None, :])[0])
+
+    @property
+    def _cheapest(self) -> Supremum:
+        return self.once(
+            "cheapest",
+            lambda: supremum(
+                Cheapness(self), self.domain, self.rng("cheapest"), search=self.search
+            ),
+        )
+
+    def barred(self, X: Array) -> Mask:
+        """Which rows are not to be had: taken, or dearer than what is left."""
+        taken = self.taken(X)
+        return taken if self.left == math.inf else taken | ~self.affordable(X)
+
+    def affordable(self, X: Array) -> Mask:
+        """Which rows are expected to cost no more than what is left."""
+        return np.asarray(expected_cost(self.belief.price, X) <= self.left)
+
+    def taken(self, X: Array) -> Mask:
+        """Which rows are evaluated (unless they may be again), failed or pending."""
+        known = self.once("known", self._known)
+        if not len(known):
+            return np.zeros(len(X), dtype=bool)
+        if isinstance(self.domain, Finite):
+            mask = np.zeros(len(self.domain), dtype=bool)
+            mask[self._indices(known)] = True
+            return mask if X is self.domain.points else mask[self._indices(X)]
+        # Points that are one have columns that sum to the same, and hardly any others do.
+        sums = self.once("sums of known", lambda: np.append(np.sort(known.sum(axis=1)), np.nan))
+        lowest = X.sum(axis=1) - _SAME_SUM * X.shape[1]
+        perhaps: Mask = sums[sums.searchsorted(lowest)] <= lowest + 2.0 * _SAME_SUM * X.shape[1]
+        if perhaps.any():
+            distances = chebyshev_distances(X[perhaps], known)
+            perhaps[perhaps] = (distances <= SAME).any(axis=1)
+        return perhaps
+
+    def _known(self) -> Array:
+        evaluated = self.X[:0] if self.replicates else self.X
+        failed = self.X[:0] if self.failed is None else self.failed
+        return np.vstack([evaluated, failed, self.pending])
+
+    def prefix(self, k: int) -> Snapshot:
+        """This snapshot after its first k observations, at the same hyper-parameters."""
+        return self.once(
+            ("prefix", k),
+            lambda: replace(
+                self, X=self.X[:k], y=self.y[:k], belief=self.belief.prefix(k), _memo={}
+            ),
+        )
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Compute something once for this snapshot."""
+        if key not in self._memo:
+            self._memo[key] = compute()
+        return self._memo[key]  # type: ignore[return-value]
+
+    def _indices(self, X: Array) -> NDArray[np.intp]:
+        return self.domain.index_of(X)  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Cheapness:
+    """Minus the log price, over points that are not taken."""
+
+    snapshot: Snapshot
+    scales: None = None
+    unit: float = 1.0
+
+    def __call__(self, X: Array) -> Array:
+        """Scores at the rows of X."""
+        price = self.snapshot.belief.log_price(X)
+        return np.where(self.snapshot.taken(X), -np.inf, -price)
+
+    def with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Scores and gradients."""
+        price, gradient = self.snapshot.belief.log_price_with_gradient(X)
+        return np.where(self.snapshot.taken(X), -np.inf, -price), -gradient

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a space refuses, and the words in which it does.
+
+Every message says what was given, what is allowed and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+import operator
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stopwise.core.space._scale import Array
+from stopwise.errors import InputError, InputTypeError
+
+
+def is_number(kind: type) -> bool:
+    """Tell whether things of this type are real numbers; a bool is not."""
+    return issubclass(kind, numbers.Real) and not issubclass(kind, bool)
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a value stands for a gap: nan, NaT, NA, none of them equal to itself."""
+    try:
+        return bool(operator.ne(value, value))
+    except (TypeError, ValueError):  # pandas.NA refuses to be true or false
+        return True
+
+
+def is_hashable(value: object) -> bool:
+    """Tell whether a value can be looked up; a tuple is hashable only if its items are."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def identity(value: object) -> tuple[bool, object]:
+    """Return what tells a choice from another: its value, and whether it is a bool."""
+    return isinstance(value, bool | np.bool_), value
+
+
+def of_type(value: object) -> str:
+    """Write the type of a value for a message."""
+    return f"of type {type(value).__name__}"
+
+
+def listing(items: Collection[object], limit: int = 8) -> str:
+    """Write items for a message; of many only the first few."""
+    shown = ", ".join(repr(item) for item, _ in zip(items, range(limit), strict=False))
+    return shown + (f", ... ({len(items) - limit} more)" if len(items) > limit else "")
+
+
+def suggestion(name: object, known: Iterable[str]) -> str:
+    """Guess which name was meant."""
+    close = difflib.get_close_matches(str(name), known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def at(name: str, values: Sequence[Any], position: int) -> str:
+    """Say which value a message is about; the row matters only if there are several."""
+    return f"parameter {name!r}" + (f" in row {position}" if len(values) > 1 else "")
+
+
+def as_numbers(values: Sequence[Any], name: str) -> Array:
+    """Turn numbers of any kind into floats, and refuse what is not a number."""
+    if not all(map(is_number, set(map(type, values)))):
+        bad = next(i for i, value in enumerate(values) if not is_number(type(value)))
+        raise InputTypeError(
+            f"{at(name, values, bad)} is {values[bad]!r}, {of_type(values[bad])}; it "
+            "must be a number (text and bools are none): convert it, or make the parameter "
+            "Categorical"
+        )
+    try:
+        return np.array(values, dtype=np.float64)
+    except OverflowError:
+        raise InputError(
+            f"parameter {name!r} holds a number too large for a float; rescale the parameter"
+        ) from None
+
+
+def refuse_outside(
+    values: Sequence[Any], name: str, inside: NDArray[np.bool_], bounds: tuple[float, float]
+) -> None:
+    """Refuse the first value that is not inside the bounds."""
+    if not inside.all():
+        bad = int(np.argmin(inside))
+        raise InputError(
+            f"{at(name, values, bad)} is {values[bad]!r}, outside its bounds; allowed is "
+            f"{bounds[0]} to {bounds[1]}: correct the value, or widen the bounds"
+        )
+
+
+def checked_bounds(shown: str, low: object, high: object, log: object) -> tuple[float, float]:
+    """Return bounds as floats, after refusing what cannot bound anything."""
+    bottom, top = checked_bound(shown, "low", low), checked_bound(shown, "high", high)
+    if not isinstance(log, bool):
+        raise InputTypeError(f"{shown}: log must be True or False")
+    if bottom == top:
+        raise InputError(
+            f"{shown}: low equals high, which leaves nothing to vary; leave the parameter out "
+            "and fix its value in the objective, or use a Categorical of one choice"
+        )
+    if bottom > top:
+        raise InputError(f"{shown}: low must be below high; swap them")
+    if log and bottom <= 0.0:
+        raise InputError(
+            f"{shown}: a log scale needs low above 0; raise low to the smallest value worth "
+            "trying, or leave out log=True"
+        )
+    return bottom, top
+
+
+def checked_bound(shown: str, label: str, bound: object) -> float:
+    """Return one bound as a finite float."""
+    if not is_number(type(bound)):
+        raise InputTypeError(
+            f"{shown}: {label} is {of_type(bound)}; it must be a number (text and bools are none)"
+        )
+    try:
+        value = float(bound)  # type: ignore[arg-type]  # a number, as was just checked
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise InputError(f"{shown}: {label} must be finite; give the widest value worth trying")
+    return value
+
+
+def check_resolution(shown: str, low: float, high: float, *, log: bool) -> None:
+    """Refuse a range that floats cannot divide by: infinite, or zero on its log scale."""
+    if not math.isfinite(high - low):
+        raise InputError(f"{shown}: high - low is too large for a float; narrow the bounds")
+    if log and not np.log(high) > np.log(low):
+        raise InputError(f"{shown}: the bounds are too close for a log scale; leave out log=True")
+
+
+def check_choices(choices: tuple[Any, ...]) -> None:
+    """Refuse choices that could not be found again, or would be found twice."""
+    if not choices:
+        raise InputError(
+            "Categorical([]): there must be at least one choice; list what may be used"
+        )
+    seen = set()
+    for choice in choices:
+        if not is_hashable(choice):
+            raise InputTypeError(
+                f"Categorical: the choice {choice!r} is {of_type(choice)}, which cannot "
+                "be looked up; use something hashable, such as a tuple or a name"
+            )
+        if is_missing(choice):
+            raise InputError(
+                f"Categorical: the choice {choice!r} is not equal to itself and could never be "
+                "found again; use None, or a name such as 'missing'"
+            )
+        if identity(choice) in seen:
+            raise InputError(
+                f"Categorical: the choice {choice!r} is listed twice; list each choice once"
+            )
+        seen.add(identity(choice))

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A table of configurations as the space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stopwise.core.space._checks import (
+    as_numbers,
+    identity,
+    is_hashable,
+    is_missing,
+    is_number,
+    listing,
+    of_type,
+    suggestion,
+)
+from stopwise.core.space.domain import Mixed, read_only, row_bytes
+from stopwise.core.space.finite import MOST_CELLS, Finite
+from stopwise.core.space.parameters import Categorical, Parameter, Real
+from stopwise.errors import InputError, InputTypeError
+
+_KINDS = "a list of dicts, a DataFrame or a structured array"
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Candidates:
+    """A finite table of configurations as the space.
+
+    Params come back exactly as given: from a list of dicts the same objects, from a DataFrame
+    or a structured array plain Python values. Equal rows are one candidate, the first of them.
+
+    Args:
+        rows: A list of dicts, a DataFrame, or a numpy structured array.
+        space: How columns are encoded, by name; its bounds and choices may cover more than the
+            column holds. A column that is not named is linear between its smallest and largest
+            number, or, if it holds anything but numbers, categorical.
+
+    Attributes:
+        domain: The candidates as a domain.
+        index: The candidate of each row as given, of shape (number of rows,); read-only.
+
+    Example:
+        >>> table = [{"lr": 0.01, "act": "relu"}, {"lr": 0.1, "act": "tanh"}]
+        >>> candidates = Candidates(table + table[:1], space={"lr": Real(1e-3, 1, log=True)})
+        >>> len(candidates.domain), candidates.index
+        (2, array([0, 1, 0]))
+        >>> candidates.domain.params(1)
+        {'lr': 0.1, 'act': 'tanh'}
+    """
+
+    domain: Finite
+    index: NDArray[np.intp]
+
+    def __init__(self, rows: object, space: Mapping[str, Parameter] | None = None) -> None:
+        table = _read(rows)
+        names = tuple(table[0])
+        declared = {} if space is None else _checked_declarations(space, names)
+        columns = {name: [row[name] for row in table] for name in names}
+        codec = Mixed.of(
+            {
+                name: declared[name] if name in declared else _inferred(name, columns[name])
+                for name in names
+            }
+        )
+        _check_size(codec, len(table))
+        X = codec.encode(table)
+        _check_distinct(codec, columns, X)
+        seen: dict[bytes, int] = {}
+        index = np.array([seen.setdefault(row, len(seen)) for row in row_bytes(X)], dtype=np.intp)
+        first = np.unique(index, return_index=True)[1]
+        domain = Finite(codec, X[first], tuple(table[i] for i in first))
+        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "index", read_only(index))
+
+    def __repr__(self) -> str:
+        rows = f"{len(self.domain)} candidates of {listing(self.domain.names)}"
+        return f"<Candidates: {len(self.index)} rows, {rows}>"
+
+
+def _read(rows: object) -> list[dict[str, Any]]:
+    """Read a table of any supported kind into dictionaries of its own."""
+    if isinstance(rows, np.ndarray) and rows.dtype.names and rows.ndim == 1:
+        names = list(rows.dtype.names)
+        table = _from_columns(names, [rows[name].tolist() for name in names])
+    elif hasattr(rows, "columns") and hasattr(rows, "__getitem__"):
+        names = _checked_names(rows.columns)
+        table = _from_columns(names, [rows[name].to_list() for name in names])
+    elif isinstance(rows, Sequence) and not isinstance(rows, str):
+        table = _from_dicts(rows)
+    else:
+        raise InputTypeError(f"Candidates: rows are {of_type(rows)}; give {_KINDS}")
+    if not table:
+        raise InputError("Candidates: the table has no rows; give at least one configuration")
+    return table
+
+
+def _from_columns(names: Sequence[str], columns: list[list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _from_dicts(rows: Sequence[object]) -> list[dict[str, Any]]:
+    table: list[dict[str, Any]] = []
+    for position, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise InputTypeError(
+                f"Candidates: row {position} is {of_type(row)}; rows must be {_KINDS}"
+            )
+        if table and row.keys() != table[0].keys():
+            odd = sorted(map(str, row.keys() ^ table[0].keys()))
+            raise InputError(
+                f"Candidates: row {position} and row 0 do not have the same parameters: only one "
+                f"of them has {listing(odd)}; give every row the same names"
+            )
+        table.append(dict(row))
+    if table:
+        _checked_names(table[0])
+    return table
+
+
+def _checked_names(given: Iterable[object]) -> list[str]:
+    names: list[str] = []
+    for name in given:
+        if not isinstance(name, str):
+            raise InputTypeError(
+                f"Candidates: the column name {name!r} is {of_type(name)}; names must be "
+                "strings: rename the column"
+            )
+        if name in names:
+            raise InputError(
+                f"Candidates: two columns are called {name!r}; rename or drop one of them"
+            )
+        names.append(name)
+    if not names:
+        raise InputError("Candidates: the table has no columns; give at least one parameter")
+    return names
+
+
+def _checked_declarations(space: object, names: tuple[str, ...]) -> dict[str, Parameter]:
+    if not isinstance(space, Mapping):
+        raise InputTypeError(
+            f"Candidates: space is {of_type(space)}; it must be a dict of column name to "
+            "Real, Integer or Categorical"
+        )
+    for name in space:
+        if name not in names:
+            raise InputError(
+                f"Candidates: space names {name!r}, which is no column of the table; its columns "
+                f"are {listing(names)}{suggestion(name, names)}"
+            )
+    return dict(space)
+
+
+def _inferred(name: str, column: list[Any]) -> Parameter:
+    """Choose an encoding for a column: linear for numbers, otherwise categorical."""
+    for position, value in enumerate(column):
+        if not is_hashable(value):
+            raise InputTypeError(
+                f"column {name!r} holds {value!r} in row {position}, {of_type(value)}; "
+                "values must be hashable: use a number, a string or a tuple"
+            )
+        if is_missing(value):
+            raise InputError(
+                f"column {name!r} has a gap, {value!r}, in row {position}; drop the row, or fill "
+                "the gap with a value the objective understands"
+            )
+    if not all(map(is_number, set(map(type, column)))):
+        return Categorical(tuple({identity(value): value for value in column}.values()))
+    given = as_numbers(column, name)
+    low, high = float(given.min()), float(given.max())
+    if low == high:  # nothing to scale by; one choice is one column that never varies
+        return Categorical((column[0],))
+    if not np.isfinite(given).all():
+        raise InputError(
+            f"column {name!r} holds an infinite number, which no scale reaches; drop the row, or "
+            "declare the column Categorical in space"
+        )
+    return Real(low, high)
+
+
+def _check_size(codec: Mixed, n: int) -> None:
+    if n * codec.width > MOST_CELLS:
+        widest = int(np.bincount(codec.groups).argmax())
+        raise InputError(
+            f"Candidates: {n} rows would need {codec.width} encoded columns, "
+            f"{codec.parameters[widest].width} of them for the choices of "
+            f"{codec.names[widest]!r}; drop that column if it only labels the rows"
+        )
+
+
+def _check_distinct(codec: Mixed, columns: dict[str, list[Any]], X: NDArray[np.float64]) -> None:
+    """Refuse numbers that differ in the table and not in the unit cube: rows would be lost."""
+    for name, parameter, cut in zip(codec.names, codec.parameters, codec.columns, strict=True):
+        if isinstance(parameter, Real) and len(set(columns[name])) > len(np.unique(X[:, cut])):
+            raise InputError(
+                f"column {name!r} holds different numbers that are too close to tell apart "
+                f"between {parameter.low} and {parameter.high}; round them to be equal, use "
+                "log=True, or declare the column Categorical in space"
+            )

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was asked and what came back, in the user's units. Immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+from stopwise.errors import MissingExtraError
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A configuration to be evaluated.
+
+    Args:
+        number: Counts the trials of a study.
+        params: The configuration.
+        expected_cost: What it was expected to cost when it was asked for; None if nobody knew.
+    """
+
+    number: int
+    params: Mapping[str, Any]
+    expected_cost: float | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """An evaluated configuration.
+
+    Args:
+        number: Of the trial.
+        params: The configuration.
+        value: What came back; None if the evaluation failed.
+        cost: What was paid.
+        charged: Whether the cost counts as spent by this study.
+        message: Why the evaluation failed, if it did.
+        expected_cost: What it was expected to cost when it was asked for; None if nobody knew.
+    """
+
+    number: int
+    params: Mapping[str, Any]
+    value: float | None
+    cost: float
+    charged: bool = True
+    message: str = ""
+    expected_cost: float | None = field(default=None, compare=False)
+
+    @property
+    def failed(self) -> bool:
+        """Whether no value came back."""
+        return self.value is None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Observations in the order in which they were told."""
+
+    observations: tuple[Observation, ...] = ()
+
+    def __len__(self) -> int:
+        """Number of observations, failed ones included."""
+        return len(self.observations)
+
+    def __iter__(self) -> Iterator[Observation]:
+        """The observations, in order."""
+        return iter(self.observations)
+
+    @overload
+    def __getitem__(self, index: int) -> Observation: ...
+    @overload
+    def __getitem__(self, index: slice) -> History: ...
+    def __getitem__(self, index: int | slice) -> Observation | History:
+        """One observation, or a part of the history."""
+        if isinstance(index, slice):
+            return History(self.observations[index])
+        return self.observations[index]
+
+    def with_(self, observation: Observation) -> History:
+        """The history with one more observation."""
+        return History((*self.observations, observation))
+
+    @property
+    def succeeded(self) -> tuple[Observation, ...]:
+        """The observations that have a value."""
+        return tuple(o for o in self.observations if not o.failed)
+
+    @property
+    def spent(self) -> float:
+        """Sum of the costs that were charged."""
+        return float(sum(o.cost for o in self.observations if o.charged))
+
+    def to_frame(self) -> Any:  # noqa: ANN401  pandas is optional
+        """The history as a pandas DataFrame: number, params, value, cost, message.
+
+        A parameter that has one of the other names is called ``param_value``, say.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtraError.of("pandas", extra="frames", purpose="to_frame()") from error
+        own = ("number", "value", "cost", "message")
+        rows = [
+            {
+                "number": o.number,
+                **{f"param_{k}" if k in own else k: v for k, v in o.params.items()},
+                "value": o.value,
+                "cost": o.cost,
+                "message": o.message,
+            }
+            for o in self.observations
+        ]
+        return pd.DataFrame(rows)

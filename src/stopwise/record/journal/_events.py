@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events as lines of JSON and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from stopwise.core.beliefs.belief import Fitted
+from stopwise.core.beliefs.gp import Hyperparameters
+from stopwise.core.traces import Signal
+from stopwise.record.events import (
+    Asked,
+    AskedAgain,
+    Designed,
+    Dropped,
+    Event,
+    Judged,
+    Recorded,
+    Resumed,
+    Settled,
+    Told,
+)
+from stopwise.record.history import Observation, Trial
+from stopwise.record.journal._codec import Json, ParamsCodec, as_float, number
+from stopwise.stopping.verdict import Verdict
+
+
+def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901, PLR0911  one case an event
+    """An event as a line of a journal."""
+    match event:
+        case Designed(initial, queue):
+            rows = [params.as_json(row) for row in queue]
+            return {"event": "design", "initial": initial, "queue": rows}
+        case Settled(lam0):
+            return {"event": "lambda", "lam0": lam0}
+        case Recorded(signals):
+            recorded = {key: _signal_as_json(signal) for key, signal in signals.items()}
+            return {"event": "signals", "signals": recorded}
+        case Asked(trial, designed, fitted):
+            return {
+                "event": "ask",
+                "trial": trial.number,
+                "params": params.as_json(trial.params),
+                "expected_cost": trial.expected_cost,
+                "designed": designed,
+                "fitted": None if fitted is None else _fitted_as_json(fitted),
+            }
+        case AskedAgain(trial_number):
+            return {"event": "ask again", "trial": trial_number}
+        case Told(observation):
+            return {
+                "event": "tell",
+                "trial": observation.number,
+                "params": params.as_json(observation.params),
+                "value": observation.value,
+                "cost": observation.cost,
+                "charged": observation.charged,
+                "message": observation.message,
+                "expected_cost": observation.expected_cost,
+            }
+        case Judged(verdict):
+            return {
+                "event": "verdict",
+                "stop": verdict.stop,
+                "rule": verdict.rule,
+                "value": number(verdict.value),
+                "threshold": number(verdict.threshold),
+                "reason": verdict.reason,
+            }
+        case Dropped(trial_number):
+            return {"event": "drop", "trial": trial_number}
+        case Resumed(version, changed):
+            return {"event": "resume", "version": version, "changed": changed}
+
+
+def from_line(line: Mapping[str, Any], params: ParamsCodec) -> Event:
+    """The event of a line; a KeyError if it is none."""
+    return _READERS[line["event"]](line, params)
+
+
+def _read_ask(line: Json, params: ParamsCodec) -> Asked:
+    trial = Trial(line["trial"], params.inside(line["params"]), line["expected_cost"])
+    fitted = None if line["fitted"] is None else _fitted(line["fitted"])
+    return Asked(trial, line["designed"], fitted)
+
+
+def _read_tell(line: Json, params: ParamsCodec) -> Told:
+    return Told(
+        Observation(
+            line["trial"],
+            params.inside(line["params"]),
+            None if line["value"] is None else float(line["value"]),
+            float(line["cost"]),
+            line["charged"],
+            line["message"],
+            line["expected_cost"],
+        )
+    )
+
+
+def _read_verdict(line: Json, _: ParamsCodec) -> Judged:
+    return Judged(
+        Verdict(
+            line["stop"],
+            line["rule"],
+            as_float(line["value"]),
+            as_float(line["threshold"]),
+            line["reason"],
+        )
+    )
+
+
+_READERS: dict[str, Callable[[Json, ParamsCodec], Event]] = {
+    "design": lambda line, params: Designed(
+        line["initial"], tuple(params.params(row) for row in line["queue"])
+    ),
+    "lambda": lambda line, _: Settled(line["lam0"]),
+    "signals": lambda line, _: Recorded(
+        {key: _signal(given) for key, given in line["signals"].items()}
+    ),
+    "ask": _read_ask,
+    "ask again": lambda line, _: AskedAgain(line["trial"]),
+    "tell": _read_tell,
+    "verdict": _read_verdict,
+    "drop": lambda line, _: Dropped(line["trial"]),
+    "resume": lambda line, _: Resumed(line["version"], line["changed"]),
+}
+
+
+def _signal_as_json(signal: Signal) -> Json:
+    facts = {name: number(value) for name, value in signal.facts.items()}
+    return {"t": signal.t, "n": signal.n, "value": number(signal.value), "facts": facts}
+
+
+def _signal(given: Json) -> Signal:
+    facts = {name: as_float(value) for name, value in given["facts"].items()}
+    return Signal(given["t"], given["n"], as_float(given["value"]), facts)
+
+
+def _fitted_as_json(fitted: Fitted) -> Json:
+    price = None if fitted.price is None else _hyper_as_json(fitted.price)
+    return {"objective": _hyper_as_json(fitted.objective), "price": price}
+
+
+def _fitted(given: Json) -> Fitted:
+    price = None if given["price"] is None else Hyperparameters(**given["price"])
+    return Fitted(Hyperparameters(**given["objective"]), price)
+
+
+def _hyper_as_json(hyper: Hyperparameters) -> Json:
+    # Python writes the shortest digits that read back as the same float: nothing is rounded.
+    return {
+        "lengthscales": hyper.lengthscales.tolist(),
+        "outputscale": float(hyper.outputscale),
+        "noise": float(hyper.noise),
+        "mean": float(hyper.mean),
+    }

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state of a study: what it is after the events that happened to it.
+
+A resumed study applies the same events, so it cannot be another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stopwise.core.beliefs.belief import Fitted
+from stopwise.core.traces import Signal, Trace
+from stopwise.record.events import (
+    Asked,
+    AskedAgain,
+    Designed,
+    Dropped,
+    Event,
+    Judged,
+    Recorded,
+    Resumed,
+    Settled,
+    Told,
+)
+from stopwise.record.history import History, Observation, Trial
+from stopwise.stopping.verdict import Verdict
+
+
+@dataclass(slots=True)
+class State:
+    """A study's memory; changed by ``apply`` and by nothing else.
+
+    Args:
+        history: Every observation.
+        pending: Trials that run, by number.
+        unanswered: Numbers of those that ran when the study was resumed, oldest first.
+        next: Number of the next trial.
+        asked: Trials handed out.
+        initial: Size of the initial design; None before the first ask.
+        queue: Of the initial design, what is still to be asked.
+        traces: Recorded signals, by key.
+        beside: How many trials ran when each key was recorded last.
+        fitted: Hyper-parameters behind the last choice.
+        fitted_at: How long the history was then.
+        lam0: The first lambda, where a budget has set it.
+        verdict: The last verdict, until something is asked or told.
+    """
+
+    history: History = field(default_factory=History)
+    pending: dict[int, Trial] = field(default_factory=dict)
+    unanswered: list[int] = field(default_factory=list)
+    next: int = 0
+    asked: int = 0
+    initial: int | None = None
+    queue: tuple[Mapping[str, Any], ...] = ()
+    traces: dict[str, Trace] = field(default_factory=dict)
+    beside: dict[str, int] = field(default_factory=dict)
+    fitted: Fitted | None = None
+    fitted_at: int = -1
+    lam0: float | None = None
+    verdict: Verdict | None = None
+
+    def apply(self, event: Event) -> None:  # noqa: C901  one case an event
+        """Let an event happen."""
+        match event:
+            case Designed(initial, queue):
+                self.initial, self.queue = initial, queue
+            case Settled(lam0):
+                self.lam0 = lam0
+            case Recorded(signals):
+                self._record(signals)
+            case Asked():
+                self._ask(event)
+            case AskedAgain(number):
+                self.unanswered.remove(number)
+            case Told(observation):
+                self._tell(observation)
+            case Judged(verdict):
+                self.verdict = verdict
+            case Dropped(number):
+                self._remove(number)
+                self.verdict = None
+            case Resumed(_, changed):
+                self.unanswered = sorted(self.pending)
+                if "budget" in changed:  # other points are affordable than when signals were taken
+                    self._forget_last_signals()
+                    self.verdict = None
+
+    def _record(self, signals: Mapping[str, Signal]) -> None:
+        for key, signal in signals.items():
+            trace = self.traces.get(key, Trace())
+            self.traces[key] = Trace.of((*trace.signals, signal))
+            self.beside[key] = len(self.pending)
+
+    def _ask(self, event: Asked) -> None:
+        self.pending[event.trial.number] = event.trial
+        self.next = event.trial.number + 1
+        self.asked += 1
+        if event.designed:
+            self.queue = self.queue[1:]
+        if event.fitted is not None:
+            self.fitted, self.fitted_at = event.fitted, len(self.history)
+        self.verdict = None
+
+    def _tell(self, observation: Observation) -> None:
+        if observation.number not in self.pending and observation.number < self.next:
+            message = f"trial {observation.number} is told and was not asked, or told before"
+            raise ValueError(message)
+        self.history = self.history.with_(observation)
+        if observation.number in self.pending:
+            self._remove(observation.number)
+        else:  # data from elsewhere
+            self.next = observation.number + 1
+        if observation.failed:  # what was recorded at this n did not know of the failure
+            self._forget_last_signals()
+        self.verdict = None
+
+    def _forget_last_signals(self) -> None:
+        n = len(self.history.succeeded)
+        self.traces = {key: trace.upto(n - 1) for key, trace in self.traces.items()}
+
+    def _remove(self, number: int) -> None:
+        del self.pending[number]
+        if number in self.unanswered:
+            self.unanswered.remove(number)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How likely it is that more than a margin can still be gained: bounds and samples for PRB."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from stopwise.acquisition.improvement import ImprovementBy
+from stopwise.core.beliefs.paths import JointDraws, Paths, sample_paths
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.space import Finite
+from stopwise.stopping._crossing import Crossings
+from stopwise.stopping._descent import descend
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_NEGLIGIBLE = 1e-5  # chance, in all, of the candidates that are not sampled
+_EXACT = 2500  # candidates up to which values are drawn jointly
+_SCREEN = 256  # points of a box, even and likely ones each, where paths are looked at first
+_POOL = 4096  # points that the likely ones are the best of
+_CLOUD = 64  # points about each good place, at each of these deviations
+_DEVIATIONS = (0.1, 0.02)
+_DESCENTS = 3  # of a path, from its lowest screened points
+
+
+def largest_chance(snapshot: Snapshot, margin: float) -> float:
+    """The largest z over all points, Phi(z) being the chance to be better by the margin."""
+    return snapshot.sup(ImprovementBy(margin)).value
+
+
+def total_chance(snapshot: Snapshot, margin: float) -> float:
+    """An upper bound by the sum over candidates; infinite on a domain that is not finite."""
+    if not isinstance(snapshot.domain, Finite):
+        return math.inf
+    return float(_chances(snapshot, snapshot.domain, margin).sum())
+
+
+def crossings(snapshot: Snapshot, margin: float, batches: Iterable[int]) -> Iterator[Mask]:
+    """For each batch size, which of so many fresh paths have a regret above the margin."""
+    rng = snapshot.rng("regret")
+    domain = snapshot.domain
+    if isinstance(domain, Finite):
+        draw = _draws(snapshot, domain, margin)
+        yield from (draw(rng, batch) for batch in batches)
+        return
+    box = snapshot.once(("crossings", margin), lambda: Crossings.over(snapshot, margin))
+    if box is None:  # no path gains anywhere what no point has a chance to gain
+        yield from (np.zeros(batch, dtype=bool) for batch in batches)
+    else:
+        yield from box(rng, batches)
+
+
+def _draws(
+    snapshot: Snapshot, domain: Finite, margin: float
+) -> Callable[[np.random.Generator, int], Mask]:
+    """How paths are drawn and judged on a finite domain."""
+    points = _that_matter(snapshot, domain, margin)
+    if len(points) <= _EXACT:
+        exact = _joint_regrets(snapshot, points)
+        return lambda rng, n: exact(rng, n) > margin
+
+    def by_paths(rng: np.random.Generator, n: int) -> Mask:
+        paths = sample_paths(snapshot.belief.objective, rng, n)
+        return _lowest(paths, points) < _path_best(snapshot, paths) - margin
+
+    return by_paths
+
+
+def regrets(snapshot: Snapshot, rng: np.random.Generator, n: int) -> Array:
+    """Draws of f(x*) - min f, what could still be gained in all."""
+    domain = snapshot.domain
+    if isinstance(domain, Finite) and len(domain) <= _EXACT:
+        return _joint_regrets(snapshot, domain.points)(rng, n)
+    paths = sample_paths(snapshot.belief.objective, rng, n)
+    if isinstance(domain, Finite):
+        lowest = _lowest(paths, domain.points)
+    else:
+        lowest = _path_minima(snapshot, paths)
+    return np.maximum(_path_best(snapshot, paths) - lowest, 0.0)
+
+
+def _chances(snapshot: Snapshot, domain: Finite, margin: float) -> Array:
+    """Of each candidate, to be better than the incumbent by the margin."""
+    return np.asarray(ndtr(ImprovementBy(margin).bind(snapshot)(domain.points)))
+
+
+def _that_matter(snapshot: Snapshot, domain: Finite, margin: float) -> Array:
+    """The candidates that have a chance worth counting to beat the incumbent by the margin."""
+    chances = _chances(snapshot, domain, margin)
+    order = np.argsort(chances)
+    left_out = np.cumsum(chances[order]) <= _NEGLIGIBLE
+    points: Array = domain.points[order[~left_out]]
+    return points
+
+
+def _joint_regrets(
+    snapshot: Snapshot, points: Array
+) -> Callable[[np.random.Generator, int], Array]:
+    """Regrets over some candidates, from their exact joint distribution."""
+    exact = snapshot.belief.objective.interpolate
+    rows = np.vstack([points, snapshot.X[snapshot.incumbent]])
+    draws = JointDraws.at(snapshot.belief.objective, rows)
+
+    def draw(rng: np.random.Generator, n: int) -> Array:
+        values = draws(rng, n)
+        best = snapshot.best if exact else values[:, -1]
+        return np.asarray(np.maximum(best - values.min(axis=1), 0.0))
+
+    return draw
+
+
+def _path_best(snapshot: Snapshot, paths: Paths) -> Array:
+    """The incumbent's value on each path; the observed one where that is exact."""
+    if snapshot.belief.objective.interpolate:
+        return np.full(len(paths), snapshot.best)
+    return paths(snapshot.X[snapshot.incumbent][None, :])[:, 0]
+
+
+def _path_minima(snapshot: Snapshot, paths: Paths) -> Array:
+    """The lowest value of each path over a box, by screening and descending."""
+    X = _screened(snapshot)
+    values = paths(X)
+    lowest: Array = values.min(axis=1)
+    for starts in np.argsort(values, axis=1)[:, :_DESCENTS].T:
+        _, found = descend(snapshot, paths, np.arange(len(paths)), X[starts])
+        lowest = np.minimum(lowest, found)
+    return lowest
+
+
+def _lowest(paths: Paths, X: Array) -> Array:
+    """The lowest value of each path over many points, without holding all values at once."""
+    blocks = (paths(X[start : start + _POOL]) for start in range(0, len(X), _POOL))
+    return np.asarray(np.min([block.min(axis=1) for block in blocks], axis=0))
+
+
+def _screened(snapshot: Snapshot) -> Array:
+    """Points at which paths are looked at first: spread evenly, likely ones, about the best."""
+
+    def build() -> Array:
+        domain = snapshot.domain
+        rng = snapshot.rng("screen")
+        pool = domain.sobol(_POOL, rng)  # type: ignore[union-attr]
+        chances = ImprovementBy(0.0).bind(snapshot)(pool)
+        likely = pool[np.argsort(-chances, kind="stable")[:_SCREEN]]
+        good = snapshot.X[np.argsort(snapshot.y, kind="stable")[:3]]
+        clouds = [pool[:_SCREEN], likely, good]
+        for deviation in _DEVIATIONS:
+            centres = np.repeat(good, _CLOUD, axis=0)
+            noise = deviation * rng.standard_normal(centres.shape)
+            clouds.append(domain.snap(centres + noise))
+        return np.vstack(clouds)
+
+    return snapshot.once("screen", build)

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The study: ask, tell and should_stop, and the parts that it is made of."""
+
+from stopwise.study.study import Cost, Rules, Study
+
+__all__ = ["Cost", "Rules", "Study"]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lambda from a budget (Xie et al. 2026, Section 3.1.1)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from stopwise.core.snapshot import Snapshot
+from stopwise.errors import InputError
+from stopwise.stopping.sampled_regret import regrets
+
+SAMPLES = 256
+
+
+class Range(NamedTuple):
+    """An estimate and its standard error."""
+
+    value: float
+    error: float
+
+
+def lam_for_budget(U: float, B: float, C: float) -> float:
+    r"""The :math:`\lambda = U/(B - C)` that keeps the expected spend within a budget.
+
+    Args:
+        U: What can be gained beyond the initial design, E[y*_0 - min f], in objective units: a
+            range that you know, or ``expected_range``.
+        B: The budget, in units of cost.
+        C: The cost of the whole initial design.
+
+    Returns:
+        Lambda, in objective units per unit of cost.
+
+    Example:
+        >>> lam_for_budget(U=50, B=11_000, C=1_000)  # 50 points of accuracy, 10,000 s
+        0.005
+    """
+    for name, value in (("U", U), ("B", B), ("C", C)):
+        if not (math.isfinite(value) and value >= 0):
+            message = (
+                f"lam_for_budget({name}={value!r}): give a finite number that is not negative."
+            )
+            raise InputError(message)
+    if U == 0:
+        message = "lam_for_budget(U=0): nothing can be gained, so nothing is worth paying for."
+        raise InputError(message)
+    if B <= C:
+        message = (
+            f"the budget of {B:g} does not exceed the {C:g} that the initial design costs, so"
+            " there is nothing left to choose with. Give a larger budget, or a smaller or cheaper"
+            " initial design (n_initial, start_from)."
+        )
+        raise InputError(message)
+    return U / (B - C)
+
+
+def most_payable(B: float, committed: float) -> float:
+    """The most that one more evaluation may cost, so that the sum in floats is within B."""
+    most = B - committed + 0.5 * math.ulp(B)  # what rounds to B is within it
+    while committed + most > B:
+        most = math.nextafter(most, -math.inf)
+    return most
+
+
+def expected_range(snapshot: Snapshot, samples: int = SAMPLES) -> Range:
+    """U = E[y* - min f | data], what can still be gained, from posterior paths.
+
+    Given the initial design's data; from the prior alone it would be about twice too large.
+
+    Args:
+        snapshot: The moment, such as after the initial design.
+        samples: How many paths.
+
+    Returns:
+        The estimate and its standard error over paths (that of the model is not in it).
+    """
+    drawn = regrets(snapshot, snapshot.rng("expected range"), samples)
+    return Range(float(drawn.mean()), float(np.std(drawn, ddof=1) / math.sqrt(samples)))

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the paper proves, for the study at hand, and which of its assumptions do not hold here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from stopwise import stopping
+from stopwise.acquisition import EIC, PBGI, LogEIPC
+from stopwise.core.checks import as_number
+from stopwise.core.quantity import quantity
+from stopwise.core.snapshot import Bindable
+from stopwise.errors import InputError
+from stopwise.stopping import After, Smoothed, StoppingRule
+
+_READABLE = 1e9  # a larger count is told by its magnitude
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """Bounds on the expected outcome (Xie et al. 2026, Theorem 3.2 and its corollaries).
+
+    Args:
+        lam: Objective units per unit of cost.
+        gain: U, what could be gained after the initial design, in expectation.
+        gain_error: Standard error of U over the sampled paths.
+        initial_cost: C, what the initial design cost.
+        delta: Risk of the bound on evaluations.
+        cheapest: The lowest price of any evaluation, or None where it is not known.
+        broken: The assumptions that do not hold for this study, in words.
+    """
+
+    lam: float
+    gain: float
+    gain_error: float
+    initial_cost: float
+    delta: float
+    cheapest: float | None
+    broken: tuple[str, ...]
+
+    @property
+    def regret(self) -> float:
+        """Bound on expected regret plus lam times spend: U + lam C."""
+        return self.gain + self.lam * self.initial_cost
+
+    @property
+    def spend(self) -> float:
+        """Bound on the expected spend: U/lam + C."""
+        return self.gain / self.lam + self.initial_cost
+
+    @property
+    def evaluations(self) -> float | None:
+        """Bound on evaluations, with probability 1 - delta; None without a lowest price."""
+        return None if self.cheapest is None else self.spend / (self.delta * self.cheapest)
+
+    def __str__(self) -> str:
+        lines = [f"Not proved here: {reason}." for reason in self.broken]
+        if self.broken:
+            lines.append(
+                "What follows is proved only where none of this is so; take it as a guide."
+            )
+        lines += [
+            (
+                f"Expected regret plus lam times spend: at most {quantity(self.regret)}"
+                " (= U + lam C), in objective units."
+            ),
+            f"Expected spend: at most {quantity(self.spend)} (= U/lam + C), in units of cost.",
+        ]
+        if self.evaluations is not None:
+            lines.append(
+                f"Evaluations: at most {_whole(self.evaluations)}, the initial design included,"
+                f" with probability {quantity(1.0 - self.delta)}."
+            )
+        lines += [
+            (
+                f"U = {quantity(self.gain)} ± {quantity(self.gain_error)} is how far the best"
+                " value of the initial design is expected to lie from the optimum."
+            ),
+            f"C = {quantity(self.initial_cost)} is what the initial design cost.",
+            f"lam = {quantity(self.lam)} is what a unit of cost is worth.",
+        ]
+        return "\n".join(lines)
+
+
+def _whole(bound: float) -> str:
+    """A bound on a count, as people read it: 1,234."""
+    return f"{math.floor(bound):,}" if bound < _READABLE else f"{bound:.1e}"
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"1 {one}" if count == 1 else f"{count} {many}"
+
+
+def check_risk(delta: object) -> None:
+    """Refuse what is no probability strictly between 0 and 1."""
+    if not 0.0 < as_number("delta", delta, "Give a risk such as 0.05.") < 1.0:
+        message = f"delta={delta!r}: give a risk between 0 and 1, such as 0.05."
+        raise InputError(message)
+
+
+def matched_lam(rules: list[StoppingRule]) -> float | None:
+    """Lambda of the first PBGI rule, in whatever wrapping; None if there is none."""
+    return next((lam for lam, _ in map(_inside, rules) if lam is not None), None)
+
+
+def broken_assumptions(
+    acquisition: Bindable | None,
+    rules: list[StoppingRule],
+    *,
+    noisy: bool,
+    failures: int,
+    pending: int,
+) -> tuple[str, ...]:
+    """The assumptions of the theorem that do not hold, in words."""
+    found = ["hyper-parameters are learned from the data, not given"]
+    for rule in rules:
+        found += _inside(rule)[1]
+    if any(_inside(rule)[0] is None for rule in rules):
+        found.append("the stopping rule is not PBGI's alone")
+    if not _matches(acquisition, matched_lam(rules)):
+        found.append(
+            "the acquisition does not match the rule (PBGI or EIC at its lam, or LogEIPC)"
+        )
+    if noisy:
+        found.append("observations are noisy")
+    if failures:
+        found.append(_counted(failures, "evaluation failed", "evaluations failed"))
+    if pending:
+        found.append(_counted(pending, "trial is pending", "trials are pending"))
+    return tuple(found)
+
+
+def _inside(rule: StoppingRule) -> tuple[float | None, list[str]]:
+    """Lambda of the PBGI rule inside wrappers, None for another rule, and what they break."""
+    found: list[str] = []
+    while isinstance(rule, After | Smoothed):
+        if isinstance(rule, After):
+            first = "evaluation" if rule.trials == 1 else f"{rule.trials} evaluations"
+            found.append(f"no stop within the first {first} (stabilisation)")
+        elif rule.window > 1:
+            found.append(f"the signal is averaged over {rule.window} evaluations (smoothing)")
+        rule = rule.rule
+    if isinstance(rule, stopping.PBGI):
+        if rule.update == "before":
+            found.append("the rule uses the posterior before the last observation")
+        return rule.lam, found
+    return None, found
+
+
+def _matches(acquisition: Bindable | None, lam: float | None) -> bool:
+    if isinstance(acquisition, PBGI | EIC):
+        return acquisition.lam == lam
+    return isinstance(acquisition, LogEIPC) and acquisition.cost == "exp"

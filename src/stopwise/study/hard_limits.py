@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ends a study before any rule is asked: failures, nothing left, the cap, the money."""
+
+from __future__ import annotations
+
+from numpy import float64
+from numpy.typing import NDArray
+
+from stopwise.core.quantity import quantity
+from stopwise.core.space import Domain, Finite
+from stopwise.record.history import History
+from stopwise.stopping.verdict import Verdict
+
+FAILURES = 10  # in a row that end a study
+PRUNED = "pruned"  # how the message of an evaluation begins that was ended early on purpose
+
+
+def failures_verdict(history: History) -> Verdict | None:
+    """Stop after ten failures in a row; what was ended early on purpose is none."""
+    last = history[-FAILURES:]
+    broken = [o for o in last if o.failed and not o.message.startswith(PRUNED)]
+    if len(broken) < FAILURES:
+        return None
+    sentence = (
+        f"the last {FAILURES} evaluations failed, the latest with"
+        f" {last[-1].message or 'no message'!r}"
+    )
+    return Verdict.at_least("failures", FAILURES, FAILURES, sentence)
+
+
+def is_exhausted(domain: Domain, taken: NDArray[float64]) -> bool:
+    """Whether every configuration of a finite domain is taken."""
+    return isinstance(domain, Finite) and len(set(domain.key(taken))) == len(domain)
+
+
+def exhausted_verdict(n: int) -> Verdict:
+    """Stop: there were n configurations, and all were asked for."""
+    all_of_them = f"all {n} configurations have" if n > 1 else "the only configuration has"
+    return Verdict.at_least("exhausted", n, n, f"{all_of_them} been asked for")
+
+
+def cap_verdict(asked: int, most: int | None) -> Verdict | None:
+    """Stop at the cap on trials."""
+    if most is None or asked < most:
+        return None
+    return Verdict.at_least("max-trials", asked, most, f"{asked} of at most {most} trials")
+
+
+def money_verdict(*, spent: float, budget: float, left: float, cheapest: float) -> Verdict:
+    """Stop: the cheapest remaining evaluation costs more than what is left."""
+    sentence = (
+        f"{quantity(spent)} of the budget of {quantity(budget)} are spent and {quantity(left)} are"
+        f" left, where the cheapest remaining evaluation is expected to cost {quantity(cheapest)}"
+    )
+    return Verdict(True, "budget", cheapest, left, f"{sentence}: stop")  # noqa: FBT003

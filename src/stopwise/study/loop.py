@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loop, on one screen: while it is worth it, ask, evaluate, tell."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stopwise.core.checks import Direction, checked_whole
+from stopwise.core.space import Space
+from stopwise.errors import InputError, InputTypeError
+from stopwise.record.history import Trial
+from stopwise.study import Study
+from stopwise.study.result import Result
+from stopwise.tools.progress import SECONDS, Progress, Silent
+
+Objective = Callable[[dict[str, Any]], Any]
+
+
+def minimize(
+    objective: Objective,
+    space: Space,
+    *,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    progress: bool | Silent = False,
+    **options: Any,  # noqa: ANN401  those of Study, which checks them
+) -> Result:
+    """Minimise an objective, and stop when nothing is worth its price.
+
+    Args:
+        objective: Called with one dict of params; returns a number, or ``(value, cost)`` with
+            ``cost="reported"``. An evaluation that raises, or returns None, nan or inf, has
+            failed: it is recorded with its cost and message, and the study goes on.
+        space: What may be varied.
+        executor: Any ``concurrent.futures`` executor, to evaluate side by side. On stopping, what
+            runs is let finish and counts.
+        workers: How many evaluations run at once; the executor's own number if left out.
+        progress: Whether to show the run while it goes on: live in a terminal and in a notebook,
+            line by line elsewhere, on standard error.
+        **options: As for ``Study``: lam, cost, budget, acquisition, stopping, start_from, ...
+            ``cost="seconds"`` times the objective's own body and nothing else. With
+            ``journal=PATH`` a run that was interrupted goes on when it is called again.
+
+    Returns:
+        The best configuration, why it stopped, and what was spent.
+
+    Example:
+        >>> import stopwise as sw
+        >>> result = sw.minimize(lambda p: (p["x"] - 0.3) ** 2, {"x": sw.Real(0, 1)}, lam=0.01)
+        >>> abs(result.best.params["x"] - 0.3) < 0.1
+        True
+        >>> result.verdict.rule
+        'pbgi'
+    """
+    study, cost = _begun(space, "minimize", options), options.get("cost")
+    with closing(study), _progress(progress, cost) as shown:
+        return _run(objective, study, cost, executor, workers, shown)
+
+
+def maximize(
+    objective: Objective,
+    space: Space,
+    *,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    progress: bool | Silent = False,
+    **options: Any,  # noqa: ANN401  those of Study, which checks them
+) -> Result:
+    """Maximise an objective; see ``minimize``."""
+    study, cost = _begun(space, "maximize", options), options.get("cost")
+    with closing(study), _progress(progress, cost) as shown:
+        return _run(objective, study, cost, executor, workers, shown)
+
+
+def _begun(space: Space, direction: Direction, options: dict[str, Any]) -> Study:
+    """A new study, or the one in its journal: to run a script again is to resume."""
+    path = options.get("journal")
+    if path is None or not Path(path).exists():
+        return Study(space, direction=direction, **options)
+    handed = {name: value for name, value in options.items() if name != "journal"}
+    return Study.resume(path, space=space, direction=direction, **handed)
+
+
+def _run(
+    objective: Objective,
+    study: Study,
+    cost: object,
+    executor: Executor | None,
+    workers: int | None,
+    progress: Silent,
+) -> Result:
+    _check_callable(objective)
+    if executor is None and workers is not None:
+        message = (
+            f"workers={workers!r} without an executor: give one too, such as"
+            " executor=concurrent.futures.ThreadPoolExecutor()."
+        )
+        raise InputError(message)
+    slots = 0 if executor is None else _slots(executor, workers)
+    progress.begin(study)
+    if executor is None:
+        _run_in_turn(objective, study, cost, progress)
+    else:
+        _run_side_by_side(objective, study, cost, executor, slots, progress)
+    result = study.result()
+    progress.end(study, result)
+    if result.best is None and len(result.history):
+        first = result.history[0].message or "no message"
+        message = f"no evaluation has succeeded; the first of {len(result.history)} said: {first}"
+        warnings.warn(message, UserWarning, stacklevel=3)
+    return result
+
+
+def _run_in_turn(objective: Objective, study: Study, cost: object, progress: Silent) -> None:
+    """One evaluation after the other."""
+    while _goes_on(study, progress):
+        trial = study.ask()
+        progress.changed(study)
+        _tell(study, trial, evaluate(objective, dict(trial.params)), cost)
+        progress.changed(study)
+
+
+def _run_side_by_side(
+    objective: Objective,
+    study: Study,
+    cost: object,
+    executor: Executor,
+    slots: int,
+    progress: Silent,
+) -> None:
+    """As many at once as there are slots; a stop is asked again whenever one comes back."""
+    running: dict[Future[Evaluated], Trial] = {}
+    while True:
+        while len(running) < slots and _goes_on(study, progress):
+            trial = study.ask()
+            running[executor.submit(evaluate, objective, dict(trial.params))] = trial
+            progress.changed(study)
+        if not running:
+            return
+        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in sorted(done, key=lambda f: running[f].number):
+            _tell(study, running.pop(future), future.result(), cost)
+        progress.changed(study)
+
+
+def _goes_on(study: Study, progress: Silent) -> bool:
+    """Ask the rules, and let it be seen."""
+    verdict = study.should_stop()
+    progress.changed(study)
+    return not verdict.stop
+
+
+def _progress(given: object, cost: object) -> Silent:
+    """What shows the run: nothing, or durations where seconds are paid."""
+    if isinstance(given, Silent):
+        return given
+    if not isinstance(given, bool):
+        message = f"progress={given!r}: give True to show the run, or False."
+        raise InputTypeError(message)
+    seconds = isinstance(cost, str) and cost == "seconds"
+    return Progress(unit=SECONDS if seconds else "") if given else Silent()
+
+
+class Evaluated(NamedTuple):
+    """What one call of the objective came to; plain values, so that it crosses processes."""
+
+    returned: Any
+    seconds: float
+    error: str = ""
+
+
+def evaluate(objective: Objective, params: dict[str, Any]) -> Evaluated:
+    """Call the objective, timed; an exception is a failed evaluation, not the end."""
+    begin = time.perf_counter()
+    try:
+        returned = objective(params)
+    except Exception as error:  # noqa: BLE001  whatever the user's code raises
+        return Evaluated(None, _elapsed(begin), f"{type(error).__name__}: {error}")
+    return Evaluated(returned, _elapsed(begin))
+
+
+def _elapsed(begin: float) -> float:
+    """Seconds since, at least the clock's resolution."""
+    return max(time.perf_counter() - begin, time.get_clock_info("perf_counter").resolution)
+
+
+def _tell(study: Study, trial: Trial, evaluated: Evaluated, cost: object) -> None:
+    value, paid = evaluated.returned, None
+    word = cost if isinstance(cost, str) else ""
+    pair = isinstance(value, tuple) and len(value) == 2
+    if word == "seconds":
+        paid = evaluated.seconds
+    elif pair and cost is not None:
+        value, paid = value
+    elif word == "reported" and value is not None:
+        message = (
+            f"with cost='reported' the objective returns (value, cost), got {value!r}. Return"
+            " both, or use cost='seconds' to have it timed."
+        )
+        raise InputTypeError(message)
+    study.tell(trial, value, paid, message=evaluated.error)
+
+
+def _check_callable(objective: object) -> None:
+    if not callable(objective):
+        message = (
+            f"the objective is {objective!r}, which cannot be called: give a function that takes"
+            " one dict of params and returns a number."
+        )
+        raise InputTypeError(message)
+
+
+def _slots(executor: object, workers: int | None) -> int:
+    """How many evaluations may run at once."""
+    if not isinstance(executor, Executor):
+        message = (
+            f"executor={executor!r}: give an executor of concurrent.futures, such as"
+            " ThreadPoolExecutor(4)."
+        )
+        raise InputTypeError(message)
+    if workers is not None:
+        return checked_whole("workers", workers)
+    own = getattr(executor, "_max_workers", None)  # of both executors of the standard library
+    if not isinstance(own, int):
+        message = (
+            f"{type(executor).__name__} does not say how many workers it has: give workers=..."
+        )
+        raise InputError(message)
+    return own

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a study comes to."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stopwise.core.traces import Trace
+from stopwise.record.history import History
+from stopwise.stopping.verdict import Verdict
+
+if TYPE_CHECKING:
+    from stopwise.tools.report import Plot
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best evaluated configuration.
+
+    Args:
+        params: The configuration.
+        value: Its value; where evaluations are noisy, its posterior mean.
+        number: Of its trial.
+        std: Deviation of the value; 0 where evaluations are exact.
+    """
+
+    params: Mapping[str, Any]
+    value: float
+    number: int
+    std: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a study came to.
+
+    Args:
+        best: The best configuration; None if no evaluation succeeded.
+        verdict: The last answer of the stopping rules, with its reason.
+        spent: Sum of the costs paid.
+        history: Every observation.
+        traces: The recorded signals, for ``replay``.
+    """
+
+    best: Best | None
+    verdict: Verdict
+    spent: float
+    history: History = field(repr=False)
+    traces: Mapping[str, Trace] = field(repr=False)
+    _study: Any = field(default=None, repr=False, compare=False)  # what a report is made from
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write a report: one HTML page that needs nothing else. Returns where it is.
+
+        Args:
+            path: Of the file; one that exists is replaced.
+        """
+        written: Path = _report().write(self._study, path)
+        return written
+
+    def plot_best(self) -> Plot:
+        """Best value against what was spent, for a notebook or ``.save(path)``."""
+        return self._plot("best")
+
+    def plot_signal(self) -> Plot:
+        """The stopping signal against its threshold."""
+        return self._plot("signal")
+
+    def plot_value(self) -> Plot:
+        """Cost-adjusted value over time."""
+        return self._plot("value")
+
+    def plot_costs(self) -> Plot:
+        """Expected and actual cost of every trial."""
+        return self._plot("costs")
+
+    def plot_slices(self) -> Plot:
+        """What the model believes along each parameter, through the best configuration."""
+        return self._plot("slices")
+
+    def _plot(self, name: str) -> Plot:
+        plot: Plot = getattr(_report(), f"plot_{name}")(self._study)
+        return plot
+
+
+def _report() -> Any:  # noqa: ANN401  a module of a layer above, loaded when it is asked for
+    return importlib.import_module("stopwise.tools.report")

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``audit``: what every rule would have said of a history that is already paid for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Any, Literal
+
+from stopwise.core.checks import checked_direction
+from stopwise.core.search.supremum import Search
+from stopwise.core.space import Space, as_domain
+from stopwise.errors import InputError
+from stopwise.record.replay import Replayed, replay
+from stopwise.stopping import RULES, StoppingRule
+from stopwise.study.external import Follower
+from stopwise.tools.audit._infer import Bounds
+from stopwise.tools.audit._result import Audit, Audited
+from stopwise.tools.audit._take import Reading, Taken
+
+__all__ = ["Audit", "Audited", "audit"]
+
+# Searches start where those at the last observation ended, so half the effort finds as much.
+_SEARCH = Search(raw=256, restarts=5)
+
+
+def audit(
+    data: Any,  # noqa: ANN401  see Args
+    *,
+    lam: float | None = None,
+    value: str = "value",
+    cost: str | None = "cost",
+    order: str | None = None,
+    params: Sequence[str] | None = None,
+    direction: Literal["minimize", "maximize"] = "minimize",
+    space: Space | None = None,
+    log: Collection[str] | None = None,
+    bounds: Bounds | None = None,
+    rules: Sequence[str | StoppingRule] | None = None,
+    n_initial: int | None = None,
+    noise: float | Literal["learn"] | None = None,
+    notes: Sequence[str] = (),
+    seed: int = 0,
+) -> Audit:
+    """Replay every rule over a history, at every observation.
+
+    Args:
+        data: A history (or a study or result, which have one), the path of a CSV or Parquet file,
+            a data frame, a dict of columns, or a list of dicts; in the order of evaluation.
+        lam: What a unit of cost is worth, in objective units; see ``exchange_rate``. Without it
+            the rules that need it are left out.
+        value: The column with the objective.
+        cost: The column with what each evaluation cost; None to count each as 1.
+        order: A column to sort by, if rows are not in the order of evaluation.
+        params: The columns that were varied; all others if left out.
+        direction: ``"minimize"`` or ``"maximize"``.
+        space: What was varied; inferred from what was tried if left out.
+        log: Columns on a log scale; None to infer it.
+        bounds: Lowest and highest value of columns; those that were tried if left out.
+        rules: Rules, or names; all of ``RULES`` that need no number of trials, if left out.
+        n_initial: Evaluations that count as the initial design; 2(d + 1) if left out.
+        noise: As for ``Study``; learned if equal params came to unequal values.
+        notes: Remarks on the data, to be shown with the others.
+        seed: Makes what is random repeatable.
+
+    Returns:
+        One row per rule: when it would have stopped, what that would have saved and lost, and
+        whether it would go on now. ``print`` it.
+
+    Example:
+        >>> rows = [
+        ...     {"x": x, "value": (x - 3) ** 2, "cost": 2.0} for x in (0.5, 9, 4, 2, 3, 3.1, 5)
+        ... ]
+        >>> found = audit(rows, lam=0.01, rules=["convergence", "immediate"])
+        >>> found["immediate"].stopped_at, found["immediate"].saved, found["immediate"].lost
+        (4, 6.0, 1.0)
+    """
+    checked_direction(direction)
+    reading = Reading(value, cost, order, params, space, log, bounds)
+    taken = reading.of(data)
+    own = [*notes, *taken.notes]
+    noise = _noise(taken, noise, own)
+    chosen = _rules(rules, lam, own)
+    study = Follower(
+        taken.space,
+        lam=lam,
+        cost=None if all(o.cost == 1.0 for o in taken.history) else "reported",
+        direction=direction,
+        acquisition="logeipc",
+        stopping=chosen[:1],  # the first is the one that the report is about
+        watch=chosen[1:],
+        noise=noise,
+        replicates=noise is not None,
+        n_initial=n_initial,
+        seed=seed,
+        search=_SEARCH,
+    )
+    for observation in taken.history:
+        trial = study.begin(observation.params)
+        paid = observation.cost or None
+        study.tell(trial, observation.value, paid, message=observation.message)
+        study.should_stop()
+    if len(study.history.succeeded) < study.design_size:
+        message = (
+            f"{len(study.history.succeeded)} evaluations with a value are fewer than the initial"
+            f" design of {study.design_size}, before which no rule is asked: give n_initial=...,"
+            " at most as many as there are."
+        )
+        raise InputError(message)
+    return _audit_of(study, lam, taken.space, tuple(own))
+
+
+def _rules(
+    given: Sequence[str | StoppingRule] | None, lam: float | None, notes: list[str]
+) -> list[str | StoppingRule]:
+    if given is not None:
+        return list(given)
+    if lam is None:
+        notes.append("pbgi is left out: it needs lam, what a unit of cost is worth to you")
+    return [name for name in RULES if name != "fixed" and (lam is not None or name != "pbgi")]
+
+
+def _noise(
+    taken: Taken, given: float | Literal["learn"] | None, notes: list[str]
+) -> float | Literal["learn"] | None:
+    """Noise is learned where equal params came to unequal values."""
+    found = taken.history.succeeded
+    domain = as_domain(taken.space)
+    keys = domain.key(domain.encode([o.params for o in found])) if found else []
+    values: dict[bytes, set[float | None]] = {}
+    for key, observation in zip(keys, found, strict=True):
+        values.setdefault(key, set()).add(observation.value)
+    unequal = sum(len(seen) > 1 for seen in values.values())
+    if given is None and unequal:
+        notes.append(f"{unequal} configurations came to unequal values, so noise is learned")
+        return "learn"
+    return given
+
+
+def _audit_of(study: Follower, lam: float | None, space: Space, notes: tuple[str, ...]) -> Audit:
+    sign = 1.0 if study.direction == "minimize" else -1.0
+    values = [sign * float(o.value or 0.0) for o in study.history.succeeded]
+    return Audit(
+        tuple(
+            _row(study, found, values, sign, lam)
+            for found in replay(study, [*study.rules, *study.watched])
+        ),
+        len(values),
+        study.design_size,
+        study.spent,
+        sign * min(values),
+        lam,
+        space,
+        notes,
+        study,
+    )
+
+
+def _row(
+    study: Follower, found: Replayed, values: list[float], sign: float, lam: float | None
+) -> Audited:
+    n = len(values) if found.stop_t is None else study.design_size + found.stop_t
+    spent, told = 0.0, 0
+    for observation in study.history:
+        if told == n:
+            break
+        told += not observation.failed
+        spent += observation.cost
+    saved, lost = study.spent - spent, min(values[:n]) - min(values)
+    stopped = None if found.stop_t is None else found.verdicts[found.stop_t]
+    return Audited(
+        found.rule.name,
+        None if stopped is None else n,
+        spent,
+        saved,
+        sign * min(values[:n]),
+        lost,
+        math.nan if lam is None else lam * saved - lost,
+        list(found.verdicts.values())[-1],
+        stopped,
+    )

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an audit found, and how it is shown."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from stopwise.core.quantity import quantity
+from stopwise.core.space import Space
+from stopwise.stopping.verdict import Verdict
+from stopwise.study.external import Follower
+from stopwise.tools.audit._infer import described
+
+_HEAD = ("rule", "stops after", "spent", "saved", "best then", "lost", "net", "now")
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """One rule over a history.
+
+    Args:
+        rule: Its name.
+        stopped_at: Evaluations after which it would have stopped; None if never.
+        spent: What they cost, all of them if it never stopped.
+        saved: What the others cost.
+        best: The best value by then.
+        lost: How much better the best value of the whole history is.
+        net: What was saved, in objective units, less what was lost; nan without lam.
+        now: The verdict at the end of the history.
+        stopped_by: The verdict that stopped; None if none did.
+    """
+
+    rule: str
+    stopped_at: int | None
+    spent: float
+    saved: float
+    best: float
+    lost: float
+    net: float
+    now: Verdict
+    stopped_by: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What every rule would have said of a history; print it, or read its rows.
+
+    Args:
+        rows: One per rule.
+        n: Evaluations with a value.
+        n_initial: Those that count as the initial design: no rule is asked before.
+        spent: What all of them cost.
+        best: The best value.
+        lam: Objective units per unit of cost.
+        space: What was varied.
+        notes: What was left out or assumed.
+        study: The history as a study: its ``explain()`` says what remains to be gained.
+    """
+
+    rows: tuple[Audited, ...]
+    n: int
+    n_initial: int
+    spent: float
+    best: float
+    lam: float | None
+    space: Space
+    notes: tuple[str, ...]
+    study: Follower = field(repr=False)
+
+    def __getitem__(self, rule: str) -> Audited:
+        """The row of a rule."""
+        return next(row for row in self.rows if row.rule == rule)
+
+    @property
+    def heading(self) -> str:
+        """The history in one sentence."""
+        worth = "" if self.lam is None else f", lam = {quantity(self.lam)}"
+        return (
+            f"{self.n} evaluations (the first {self.n_initial} are the initial design), spent"
+            f" {quantity(self.spent)}, best {quantity(self.best)}{worth}"
+        )
+
+    def table(self) -> list[tuple[str, ...]]:
+        """The rows as text, the heading first."""
+        return [_HEAD, *(_cells(row) for row in self.rows)]
+
+    def __str__(self) -> str:
+        table = self.table()
+        widths = [max(len(row[i]) for row in table) for i in range(len(_HEAD))]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in table]
+        return "\n".join(
+            [
+                self.heading,
+                "",
+                *(line.rstrip() for line in lines),
+                "",
+                "saved and spent are in units of cost, the rest in units of the objective;",
+                "net is what was saved, at lam, less what was lost.",
+                "",
+                *(f"{row.rule}: {_sentence(row)}" for row in self.rows),
+                "",
+                "Parameters, as taken (give log= and bounds= to change them):",
+                *(f"  {line}" for line in described(self.space)),
+                *(["Notes:"] if self.notes else []),
+                *(f"  - {note}" for note in self.notes),
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        head, *rows = ([html.escape(cell) for cell in row] for row in self.table())
+        cells = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows]
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        titles = "".join(f"<th>{cell}</th>" for cell in head)
+        return (
+            f"<p>{html.escape(self.heading)}</p><table><thead><tr>{titles}</tr></thead>"
+            f"<tbody>{''.join(cells)}</tbody></table><ul>{notes}</ul>"
+        )
+
+
+def _cells(row: Audited) -> tuple[str, ...]:
+    stops = "never" if row.stopped_at is None else str(row.stopped_at)
+    numbers: Sequence[float] = (row.spent, row.saved, row.best, row.lost, row.net)
+    now = "stop" if row.now.stop else "go on"
+    return (row.rule, stops, *("-" if math.isnan(n) else quantity(n) for n in numbers), now)
+
+
+def _sentence(row: Audited) -> str:
+    """Why it stopped then; why one is to go on now."""
+    if row.stopped_by is None:
+        return row.now.reason
+    return f"after {row.stopped_at}: {row.stopped_by.reason}"

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From data, whatever they are, to a history and what was varied in it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, NamedTuple
+
+from stopwise.core.space import Space, as_domain
+from stopwise.errors import InputError
+from stopwise.record.history import History, Observation
+from stopwise.study import Study
+from stopwise.tools.audit._infer import Bounds, as_told, infer_space
+from stopwise.tools.audit._table import Row, column, naming, odd_rows, read_table
+
+
+class Taken(NamedTuple):
+    """A history, what was varied in it, and what was left out or assumed."""
+
+    history: History
+    space: Space
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How data are to be read; see ``audit``."""
+
+    value: str
+    cost: str | None
+    order: str | None
+    params: Sequence[str] | None
+    space: Space | None
+    log: Collection[str] | None
+    bounds: Bounds | None
+
+    def of(self, data: Any) -> Taken:  # noqa: ANN401  a history or a table
+        """The history in the data."""
+        data = _opened(data)
+        history = getattr(data, "history", data)
+        if not isinstance(history, History):
+            return self._of_rows(read_table(data))
+        if not len(history):
+            raise _nothing(["the history is empty"])
+        known = self.space if self.space is not None else getattr(data, "space", None)
+        if known is not None:
+            return Taken(history, known, ())
+        rows = [dict(o.params) for o in history]
+        space, notes = self._inferred(rows, list(rows[0]))
+        told = [
+            Observation(
+                o.number, as_told(dict(o.params), space), o.value, o.cost, message=o.message
+            )
+            for o in history
+        ]
+        return Taken(History(tuple(told)), space, tuple(notes))
+
+    def _of_rows(self, rows: list[Row]) -> Taken:
+        if not rows:
+            raise _nothing(["the table has no rows"])
+        names = self._checked_columns(rows)
+        if (order := self.order) is not None:
+            rows = sorted(rows, key=lambda row: row[order])
+        notes = [] if self.cost is not None else ["each evaluation is taken to cost 1"]
+        space, unusable = self._inferred(rows, names)
+        odd = odd_rows(rows, _required(space), self.value, self.cost)
+        if odd:
+            notes.append(naming(odd, len(rows)))
+            rows = [row for at, row in enumerate(rows) if at not in odd]
+            space, unusable = self._inferred(rows, names)  # bounds of rows that count
+        if not (space and rows):
+            raise _nothing([*notes, *unusable])
+        told = [self._observation(at, row, space) for at, row in enumerate(rows)]
+        return Taken(History(tuple(told)), space, (*notes, *unusable))
+
+    def _observation(self, at: int, row: Row, space: Space) -> Observation:
+        cost = 1.0 if self.cost is None else float(row[self.cost])
+        return Observation(at, as_told(row, space), float(row[self.value]), cost)
+
+    def _checked_columns(self, rows: list[Row]) -> list[str]:
+        """The columns of the parameters; every column that was named must be there."""
+        roles = {"value": self.value, "cost": self.cost, "order": self.order}
+        for role, name in roles.items():
+            if name is not None:
+                column(rows, name, role)
+        if self.params is None:
+            own = rows[0] if self.space is None else as_domain(self.space).names
+            return [name for name in own if name not in roles.values()]
+        return [column(rows, name, "parameter") for name in self.params]
+
+    def _inferred(self, rows: list[Row], names: list[str]) -> tuple[Space, list[str]]:
+        if self.space is not None:
+            return self.space, []
+        return infer_space(
+            rows, names, log=self.log, bounds=self.bounds, named=self.params is not None
+        )
+
+
+def _required(space: Space) -> list[str]:
+    """The parameters of which a row must have a value: those of which None is no choice."""
+    if not isinstance(space, Mapping):
+        return list(as_domain(space).names)
+    choices = {name: getattr(found, "choices", ()) for name, found in space.items()}
+    return [name for name, known in choices.items() if None not in known]
+
+
+def _opened(data: Any) -> Any:  # noqa: ANN401
+    """A journal of ours as the study that it records; anything else as it is."""
+    is_journal = isinstance(data, str | PathLike) and str(data).endswith(".jsonl")
+    return Study.load(data) if is_journal else data
+
+
+def _nothing(because: Sequence[str]) -> InputError:
+    return InputError(
+        f"nothing is left to audit: {'; '.join(because) or 'no parameters'}. There must be rows"
+        " with a value, a cost and at least one parameter that varies."
+    )

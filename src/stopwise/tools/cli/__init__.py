@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line, ``stopwise``. A new command is a file here and a line in ``app.py``."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one message on stderr, without a traceback.
+
+    Exit codes: 0 done; 1 something outside prevents it (a full disk); 2 the command line, or what
+    it names, is wrong; 128 + n interrupted by signal n. A command may have more (docs/run.md).
+    """
+    import sys
+
+    from stopwise.errors import StopwiseError
+    from stopwise.tools.cli.app import app
+
+    try:
+        app(prog_name="stopwise")
+    except OSError as error:  # errors of journals among them
+        sys.stderr.write(f"stopwise: {error}\n")
+        sys.exit(1)
+    except StopwiseError as error:
+        sys.stderr.write(f"stopwise: {error}\n")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.stderr.write("stopwise: interrupted\n")
+        sys.exit(130)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of commands. Each file imports what is heavy inside its function."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Annotated
+
+import typer
+
+from stopwise.tools.cli import audit, demo, report, run
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("demo")(demo.demo)
+app.command("run")(run.run)
+app.command("report")(report.report)
+app.command("audit")(audit.audit)
+
+
+def _version(*, wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"stopwise {metadata.version('stopwise')}")
+        raise typer.Exit
+
+
+@app.callback()
+def stopwise(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    """Optimization that knows what an evaluation costs, and stops when it is not worth it."""

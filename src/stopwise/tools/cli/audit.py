@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``stopwise audit``: was all that tuning worth it, and is the next evaluation?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from stopwise.errors import InputError
+
+if TYPE_CHECKING:
+    from stopwise.integrations._foreign import Told
+
+
+def audit(
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="A .csv or .parquet table, a journal (.jsonl), an Optuna storage URL, a client of"
+            " Ax (.json), or a results folder of Ray Tune."
+        ),
+    ],
+    *,
+    lam: Annotated[
+        float | None, typer.Option(help="What a unit of cost is worth, in objective units.")
+    ] = None,
+    value: Annotated[str, typer.Option(help="The column with the objective.")] = "value",
+    cost: Annotated[
+        str, typer.Option(help="The column with the costs; Optuna: a user attribute, or duration.")
+    ] = "cost",
+    unit_cost: Annotated[
+        bool, typer.Option("--unit-cost", help="Count each evaluation as 1.")
+    ] = False,
+    maximize: Annotated[bool, typer.Option("--maximize", help="Larger is better.")] = False,
+    log: Annotated[
+        list[str] | None, typer.Option(help="A column on a log scale; inferred if none is given.")
+    ] = None,
+    bounds: Annotated[
+        list[str] | None, typer.Option(help="Bounds of a column, as in lr=0.0001:0.1.")
+    ] = None,
+    order: Annotated[str | None, typer.Option(help="A column to sort by.")] = None,
+    study: Annotated[str | None, typer.Option(help="The name of the Optuna study.")] = None,
+    n_initial: Annotated[
+        int | None, typer.Option(help="Evaluations that count as the initial design.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the report page here.")] = None,
+) -> None:
+    """When would each rule have stopped, what would that have saved, and is it time now?"""
+    from stopwise.tools.audit import audit as audit_of
+
+    paid = None if unit_cost else cost
+    told = _read_elsewhere(file, study, value, paid, maximize=maximize, log=log or ())
+    if told is not None:
+        found = audit_of(
+            told.history,
+            space=told.space,
+            direction=told.direction,
+            notes=told.notes,
+            lam=lam,
+            n_initial=n_initial,
+        )
+    else:
+        found = audit_of(
+            file,
+            lam=lam,
+            value=value,
+            cost=paid,
+            order=order,
+            direction="maximize" if maximize else "minimize",
+            log=log or None,
+            bounds=dict(map(_bounds, bounds or [])),
+            n_initial=n_initial,
+        )
+    typer.echo(str(found))
+    if html is not None:
+        from stopwise.tools import report
+
+        report.write(found.study, html)
+        typer.echo(f"report: {html}")
+
+
+def _read_elsewhere(
+    file: str,
+    study: str | None,
+    value: str,
+    cost: str | None,
+    *,
+    maximize: bool,
+    log: Collection[str],
+) -> Told | None:
+    """The history of another package's study; None for a file of our own or a table."""
+    if "://" in file:
+        from stopwise.integrations.optuna import read_history
+
+        return read_history(file, study, cost=cost)
+    if Path(file).is_dir():
+        from stopwise.integrations.ray import read_results
+
+        mode: Literal["min", "max"] = "max" if maximize else "min"
+        return read_results(file, metric=value, mode=mode, cost=_or(cost, "time_total_s"), log=log)
+    if file.endswith(".json"):
+        from stopwise.integrations import ax
+
+        return ax.read_history(file, cost=_or(cost, "seconds"))
+    return None
+
+
+def _or(cost: str | None, usual: str) -> str | None:
+    """What costs are called where the user does not say."""
+    return usual if cost == "cost" else cost
+
+
+def _bounds(given: str) -> tuple[str, tuple[float, float]]:
+    name, _, interval = given.rpartition("=")
+    low, _, high = interval.partition(":")
+    try:
+        return name, (float(low), float(high))
+    except ValueError as error:
+        message = f"--bounds {given!r}: give a column, its lowest and highest value: lr=0.0001:0.1"
+        raise InputError(message) from error

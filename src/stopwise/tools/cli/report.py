@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``stopwise report run.jsonl``: a run as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    journal: Annotated[
+        Path, typer.Argument(metavar="JOURNAL", help="What a study or `stopwise run` writes.")
+    ],
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Of the page; beside the journal if left out.")
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve it on this machine, anew as the run goes on.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="To serve at; any that is free if left out.")
+    ] = 0,
+) -> None:
+    """Show a run, finished or still going, as one HTML page that needs no network."""
+    from stopwise.tools.report import cli_report
+
+    cli_report(journal, out, serve=serve, port=port, say=typer.echo)

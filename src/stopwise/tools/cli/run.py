@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``stopwise run tune.toml``: tune any program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from stopwise.study import Study
+    from stopwise.tools.runner import Config, End, OnChange
+
+
+def run(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="What to tune, and how; docs/run.md has every key."),
+    ],
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="Validate, say what would happen, start nothing.")
+    ] = False,
+) -> None:
+    """Tune a program as a TOML file says; run again to go on.
+
+    Ctrl-C once lets running trials finish, twice stops them; nothing is lost.
+
+    Exit codes: 0 it ended by itself; 1 something outside prevents it; 2 the file is wrong; 3 too
+    many failed trials; 128 + n interrupted by signal n.
+    """
+    _check_system()
+    from stopwise.tools import runner
+
+    config = runner.load(file)
+    runner.check_program(config)
+    if check:
+        typer.echo(runner.described(config))
+        return
+    changed = runner.changes(config) if config.journal.exists() else []
+    with closing(runner.opened(config)) as study:
+        runner.keep(config)
+        _say_how_it_begins(config, study, changed)
+        with _shown(config, study) as on_change:
+            end = runner.drive(config, study, on_change, typer.echo)
+        _say_how_it_ended(config, study, end)
+    codes = {"verdict": 0, "failures": 3, "interrupted": 128 + end.signal}
+    raise typer.Exit(codes[end.why])
+
+
+def _check_system() -> None:
+    """Refuse systems without process groups and sessions, before anything is imported."""
+    import os
+
+    from stopwise.errors import StopwiseError
+
+    if os.name != "posix":
+        message = (
+            f"stopwise run needs a POSIX system (Linux, macOS, or WSL on Windows), this is"
+            f" {os.name!r}. sw.minimize and sw.Study work everywhere."
+        )
+        raise StopwiseError(message)
+
+
+@contextmanager
+def _shown(config: Config, study: Study) -> Iterator[OnChange]:
+    """Live where somebody watches; elsewhere a line for each change."""
+    import sys
+
+    from stopwise.tools.progress import SECONDS, Progress
+
+    if not (sys.stdout.isatty() and sys.stderr.isatty()):
+        yield lambda _, line: typer.echo(line)
+        return
+    unit = config.cost.unit
+    with Progress(unit=SECONDS if unit == "seconds" else unit) as progress:
+        progress.begin(study)
+        yield lambda study, _: progress.changed(study)
+
+
+def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None:
+    told, open_ones = len(study.history), len(study.pending)
+    if told or open_ones:
+        typer.echo(
+            f"Going on with {config.journal.name}: {told} trials told, {open_ones} without answer."
+        )
+    for note in study.notes:
+        typer.echo(note)
+    for line in changed:
+        typer.echo(f"changed since the last run: {line}")
+
+
+def _say_how_it_ended(config: Config, study: Study, end: End) -> None:
+    from stopwise.core.quantity import quantity
+    from stopwise.tools.runner.passing import written
+
+    best = study.best
+    if best is None:
+        typer.echo("No trial has succeeded.")
+    else:
+        shown = ", ".join(f"{name} = {written(value)}" for name, value in best.params.items())
+        typer.echo(f"Best {config.value.key}: {best.value!r} (trial {best.number}) with {shown}")
+    spent = f"{quantity(study.spent)} {config.cost.unit}"
+    typer.echo(f"{len(study.history)} trials, {spent} spent.")
+    typer.echo(f"Why it ended: {end.reason}.")
+    if end.why == "interrupted":
+        typer.echo(f"Go on with: stopwise run {config.path.name}")
+    if end.why == "failures":
+        typer.echo(
+            f"What the programs said is in {config.trials.name}/. Failed trials are not tried"
+            f" again: once the program is mended, run again to go on with other trials, or remove"
+            f" {config.journal.name} to begin afresh."
+        )

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Progress of a run: live in a terminal or a notebook, plain lines elsewhere.
+
+It looks on and changes nothing: it reads what is recorded, and whatever goes wrong with showing
+it (a closed stream, a narrow terminal) ends the show, never the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self, TextIO
+
+from stopwise.study import Study
+from stopwise.study.result import Result
+from stopwise.tools.progress.painters import Painter, painter_for
+from stopwise.tools.progress.view import told, view_of
+from stopwise.tools.progress.words import SECONDS, amount
+
+__all__ = ["SECONDS", "Progress", "Silent"]
+
+
+class Silent:
+    """Shows nothing, and costs nothing: what a run without progress drives."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        return None
+
+    def begin(self, study: Study) -> None:
+        """A run begins."""
+
+    def changed(self, study: Study) -> None:
+        """Something was asked, told or answered."""
+
+    def end(self, study: Study, result: Result) -> None:
+        """The run is over."""
+
+
+class Progress(Silent):
+    """Shows a run while it goes on.
+
+    Used as a context manager by whoever runs the loop: ``begin`` once, ``changed`` after each
+    ask, tell and should_stop, ``end`` with the result.
+
+    Args:
+        unit: Of costs, in the user's words: "hours", "euros". ``SECONDS`` writes durations.
+        stream: Where to; ``sys.stderr`` if left out, so that a program's own output stays apart.
+    """
+
+    def __init__(self, *, unit: str = "", stream: TextIO | None = None) -> None:
+        self._unit, self._stream = unit, stream
+        self._painter: Painter | None = None
+        self._shown = 0  # observations that lines were written for
+        self._seen = 0  # observations when we last looked
+
+    def __exit__(self, *problem: object) -> None:
+        """Give the terminal back, however the run ended."""
+        self._close("")
+
+    def begin(self, study: Study) -> None:
+        """A run begins; what is in the history already is not told again."""
+
+        def start() -> None:
+            self._painter = painter_for(self._stream, self._unit)
+
+        self._shown = self._seen = len(study.history)
+        self._safely(start)
+        self._show(study)
+
+    def changed(self, study: Study) -> None:
+        """Something was asked, told or answered.
+
+        A line about an evaluation waits for one more call: by then the rules were asked about it.
+        """
+        ready, self._seen = self._seen, len(study.history)
+        self._show(study, ready)
+
+    def end(self, study: Study, result: Result) -> None:
+        """The run is over: why, and what it came to."""
+        self._show(study, len(study.history))
+        spent = amount(result.spent, self._unit)
+        verdict = result.verdict
+        self._close(f"Spent {spent}; {verdict.rule}: {verdict.reason}.")
+
+    def _show(self, study: Study, ready: int = 0) -> None:
+        def paint() -> None:
+            if self._painter is None:
+                return
+            new = study.history[self._shown : ready]
+            self._shown = max(self._shown, ready)
+            self._painter.paint(view_of(study, self._unit), [told(o, self._unit) for o in new])
+
+        self._safely(paint)
+
+    def _close(self, last: str) -> None:
+        painter, self._painter = self._painter, None
+        if painter is not None:
+            self._safely(painter.close, last)
+
+    def _safely(self, action: Callable[..., None], *arguments: Any) -> None:  # noqa: ANN401
+        """Do it; a run does not end because it cannot be shown."""
+        try:
+            action(*arguments)
+        except Exception:  # noqa: BLE001  whatever a terminal, a notebook or rich can come up with
+            painter, self._painter = self._painter, None
+            if painter is not None and action != painter.close:
+                self._safely(painter.close, "")

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What there is to see of a study, in words. It reads what is recorded, and computes no signal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stopwise.acquisition.pbgi_d import WORTH
+from stopwise.core.quantity import quantity
+from stopwise.core.traces import Trace
+from stopwise.record.history import Observation, Trial
+from stopwise.stopping import StoppingRule
+from stopwise.stopping.verdict import Verdict
+from stopwise.study import Study
+from stopwise.tools.progress.words import amount, configuration, shortened, times
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """A sentence, and how full its bar is; None where there is nothing to measure."""
+
+    text: str
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A study at one moment; frozen, so that a thread that paints can read it at any time.
+
+    Args:
+        trials: How many were told, and how many there may be.
+        best: The best value and its configuration.
+        spent: What was spent, of the budget if there is one.
+        next: What the best remaining candidate is expected to gain and to cost.
+        stops: For each rule that is obeyed, how far it is from stopping; full means stop.
+        running: Trials that were asked for and not told.
+    """
+
+    trials: str
+    best: str
+    spent: Gauge
+    next: str
+    stops: tuple[Gauge, ...]
+    running: tuple[Trial, ...]
+
+
+def view_of(study: Study, unit: str = "") -> View:
+    """The study as it stands."""
+    return View(
+        _trials(study),
+        _best(study),
+        _spent(study, unit),
+        _next(study.traces.get(WORTH, Trace()), unit),
+        _stops(study),
+        study.pending,
+    )
+
+
+def told(observation: Observation, unit: str = "") -> str:
+    """One evaluation: what it came to and what it cost."""
+    cost = amount(observation.cost, unit)
+    if observation.failed:
+        why = f": {shortened(observation.message, 60)}" if observation.message else ""
+        return f"trial {observation.number} failed after {cost}{why}"
+    return f"trial {observation.number}: {quantity(float(observation.value or 0.0))} for {cost}"
+
+
+def _trials(study: Study) -> str:
+    count = len(study.history)
+    failed = sum(o.failed for o in study.history)
+    text = f"{count}"
+    if study.max_trials is not None:
+        text += f" of at most {study.max_trials}"
+    return f"{text}, {failed} failed" if failed else text
+
+
+def _best(study: Study) -> str:
+    best = study.best
+    if best is None:
+        return "none yet"
+    give_or_take = f" +- {best.std:.2g}" if best.std else ""
+    return (
+        f"{quantity(best.value)}{give_or_take} (trial {best.number}) {configuration(best.params)}"
+    )
+
+
+def _spent(study: Study, unit: str) -> Gauge:
+    spent = amount(study.spent, unit)
+    if study.budget is None:
+        return Gauge(spent)
+    return Gauge(f"{spent} of {amount(study.budget, unit)}", min(study.spent / study.budget, 1.0))
+
+
+def _next(record: Trace, unit: str) -> str:
+    """From the record of the gain per cost, which PBGI takes and every acquisition's ask."""
+    facts = record.current.facts
+    if "gain" not in facts:
+        return ""
+    if math.isnan(facts["cost"]):
+        return "nothing left that could gain anything"
+    return f"expected to gain {quantity(facts['gain'])} for {amount(facts['cost'], unit)}"
+
+
+def _stops(study: Study) -> tuple[Gauge, ...]:
+    """How far each rule that is obeyed is from stopping."""
+    if not any(rule.key in study.traces for rule in study.rules):
+        known, wanted = len(study.history.succeeded), study.n_initial
+        if known < wanted:
+            return (Gauge(f"not before the initial design is done, {known} of {wanted}"),)
+    if not study.rules:
+        return (Gauge("when nothing that is left is affordable"),)
+    return tuple(
+        _distance(rule, study.traces[rule.key]) for rule in study.rules if rule.key in study.traces
+    )
+
+
+def _distance(rule: StoppingRule, record: Trace) -> Gauge:
+    verdict = rule.verdict(record)  # free: it reads recorded signals only
+    if math.isnan(verdict.value) or math.isnan(verdict.threshold):
+        return Gauge(f"{rule.name}: {verdict.reason}")
+    if rule.name != "pbgi":
+        return Gauge(_compared(rule, verdict), 1.0 if verdict.stop else None)
+    averaged = not math.isclose(verdict.value, record.current.value, abs_tol=1e-9)
+    ratio = math.exp(min(verdict.value - verdict.threshold, 700.0))
+    text = f"next worth {times(ratio)} its price"
+    text += " (recent average)" if averaged else ""
+    return Gauge(text, 1.0 if verdict.stop else _covered(record, verdict))
+
+
+def _covered(record: Trace, verdict: Verdict) -> float | None:
+    """How much of the way to the threshold is behind us, from the highest signal recorded."""
+    excess = [s.value - verdict.threshold for s in record if math.isfinite(s.value)]
+    left = verdict.value - verdict.threshold
+    if not excess or not math.isfinite(left):
+        return None
+    return 1.0 - left / max(*excess, left) if left > 0 else 1.0
+
+
+def _compared(rule: StoppingRule, verdict: Verdict) -> str:
+    value, threshold = verdict.value, verdict.threshold
+    if rule.signal_scale == "log":
+        value, threshold = (math.exp(min(v, 700.0)) for v in (value, threshold))
+    answer = "stop" if verdict.stop else "go on"
+    return f"{rule.name}: {quantity(value)} where it stops at {quantity(threshold)}: {answer}"
+
+
+def summary(stops: Sequence[Gauge]) -> str:
+    """The rules on one line."""
+    return "; ".join(gauge.text for gauge in stops)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers, durations and configurations as people read them, and no longer than fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from stopwise.core.quantity import quantity
+
+SECONDS = "s"  # the unit for which durations are written in hours and minutes
+_LONGEST_VALUE = 24
+
+
+def amount(cost: float, unit: str) -> str:
+    """A cost with its unit: 32, 4.5 hours, 12.3 s, 2 min 5 s, 3 h 20 min."""
+    if unit != SECONDS or not math.isfinite(cost):
+        return f"{quantity(cost)} {unit}".strip()
+    if cost < 60:
+        return f"{cost:.3g} s"
+    minutes, seconds = divmod(round(cost), 60)
+    if minutes < 60:
+        return f"{minutes} min {seconds} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def times(ratio: float) -> str:
+    """A ratio: 3.2 times, more than 1000 times, less than 0.001 times."""
+    if ratio > 1000:
+        return "more than 1000 times"
+    if ratio < 0.001:
+        return "less than 0.001 times"
+    return f"{ratio:.2g} times" if ratio < 100 else f"{ratio:.0f} times"
+
+
+def configuration(params: Mapping[str, Any]) -> str:
+    """Params on one line, each value shortened."""
+    return " ".join(f"{shortened(name)}={_value(value)}" for name, value in params.items())
+
+
+def _value(value: object) -> str:
+    if isinstance(value, float):  # NumPy's double is one of them
+        return quantity(value)
+    return shortened(str(value))
+
+
+def shortened(text: str, longest: int = _LONGEST_VALUE) -> str:
+    """Text on one line, cut in the middle where it is too long; no control characters."""
+    clean = "".join(c if c.isprintable() else " " for c in text)
+    if len(clean) <= longest:
+        return clean
+    head = (longest - 2) // 2
+    return f"{clean[:head]}..{clean[-(longest - 2 - head) :]}"

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says, before it is drawn: a study as a list of steps and a few numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from stopwise.core.snapshot import Snapshot
+from stopwise.record.history import Observation
+from stopwise.stopping import StoppingRule
+from stopwise.study import Study
+from stopwise.study.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One evaluation, in the order in which they were told.
+
+    Args:
+        at: 1, 2, 3, ...
+        trial: What was observed.
+        best: The best value so far; None before any evaluation has succeeded.
+        spent: What was spent so far.
+        improved: Whether it is the best so far.
+    """
+
+    at: int
+    trial: Observation
+    best: float | None
+    spent: float
+    improved: bool
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A study at the moment of the report. What is costly is computed once."""
+
+    study: Study
+
+    @cached_property
+    def result(self) -> Result:
+        """Best, verdict and what was spent; the verdict knows what has begun since the last."""
+        self.study.should_stop()
+        return self.study.result()
+
+    @property
+    def sign(self) -> float:
+        """Minus one where larger is better."""
+        return 1.0 if self.study.direction == "minimize" else -1.0
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """Every evaluation, with the best and the bill so far."""
+        best: float | None = None
+        steps, spent = [], 0.0
+        for at, trial in enumerate(self.study.history, start=1):
+            spent += trial.cost if trial.charged else 0.0
+            improved = trial.value is not None and (
+                best is None or self.sign * trial.value < self.sign * best
+            )
+            best = trial.value if improved else best
+            steps.append(Step(at, trial, best, spent, improved))
+        return steps
+
+    @cached_property
+    def succeeded(self) -> list[Step]:
+        """The evaluations that gave a value; the n-th is that of n observations."""
+        return [step for step in self.steps if not step.trial.failed]
+
+    @cached_property
+    def snapshot(self) -> Snapshot | None:
+        """What is believed now; None while nothing is known."""
+        return self.study.snapshot() if self.succeeded else None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether observations are taken as they are, without noise."""
+        return self.snapshot is None or self.snapshot.belief.objective.interpolate
+
+    @cached_property
+    def lam(self) -> float | None:
+        """Objective units per unit of cost: of a rule that has one, else of the acquisition."""
+        rules = (inner(rule) for rule in [*self.study.rules, *self.study.watched])
+        found = (
+            getattr(owner, name, None)
+            for owner in [*rules, self.study.acquisition]
+            for name in ("lam", "lam0")
+        )
+        return next((float(lam) for lam in found if isinstance(lam, int | float)), None)
+
+    def adjusted(self, step: Step) -> float | None:
+        """The best value so far with what it cost, both in objective units."""
+        if self.lam is None or step.best is None:
+            return None
+        return step.best + self.sign * self.lam * step.spent
+
+
+def inner(rule: StoppingRule) -> StoppingRule:
+    """The rule inside all wrappers."""
+    while hasattr(rule, "rule"):
+        rule = rule.rule
+    return rule

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page: one HTML file that needs nothing else, the answer first.
+
+Its policy allows the one style sheet and the one script that it holds, by their hashes, and
+nothing else: no address is loaded, no inline handler runs, nothing can be sent anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from stopwise.acquisition import LogEIPC
+from stopwise.core.space import Finite
+from stopwise.study import Study
+from stopwise.tools.report._axis import number
+from stopwise.tools.report._facts import Facts
+from stopwise.tools.report._markup import Markup, el, join
+from stopwise.tools.report._picture import Picture
+from stopwise.tools.report._pictures import best_picture, costs_picture, value_picture
+from stopwise.tools.report._rivals import UNKNOWN, Rival, rivals, rule_words
+from stopwise.tools.report._signal_picture import signal_picture
+from stopwise.tools.report._slice_pictures import slice_pictures
+from stopwise.tools.report._slices import codec_of, slices
+from stopwise.tools.report._tables import configuration, data_table, setting, trials_table
+
+_HERE = Path(__file__).parent
+
+
+def asset(name: str) -> str:
+    """A style sheet or a script of the page."""
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def page(study: Study, *, version: str | None = None) -> str:
+    """The report of a study as one HTML document.
+
+    Args:
+        study: Running, finished, or loaded from a journal.
+        version: Of what is shown; given by a server, it lets the page look for a newer one.
+    """
+    facts = Facts(study)
+    style = asset("style.css") + asset("chart.css")
+    script = asset("page.js") + ("" if version is None else asset("refresh.js"))
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", http_equiv="Content-Security-Policy", content=policy(style, script, version)),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("title", _title(facts)),
+        el("style", Markup(style)),
+    )
+    main = el(
+        "main",
+        _answer(facts),
+        _course(facts),
+        _model(facts),
+        _others(facts),
+        _trials(facts),
+        el(
+            "footer",
+            f"Made by stopwise {installed_version('stopwise')}. This page holds all it needs.",
+        ),
+    )
+    body = el("body", main, el("script", Markup(script)))
+    return f"<!doctype html>\n{el('html', head, body, lang='en', data_version=version)}\n"
+
+
+def policy(style: str, script: str, version: str | None = None) -> str:
+    """The content-security policy: what the page holds, by hash; a served one may ask again."""
+    parts = [
+        "default-src 'none'",
+        f"style-src '{_hash(style)}'",
+        f"script-src '{_hash(script)}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    return "; ".join(parts if version is None else [*parts, "connect-src 'self'"])
+
+
+def _hash(content: str) -> str:
+    digest = hashlib.sha256(content.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+# ---------------------------------------------------------------------------------- the answer
+
+
+def _state(facts: Facts) -> str:
+    told = len(facts.steps)
+    trials = f"{told} trial" if told == 1 else f"{told} trials"
+    return f"Stopped after {trials}" if facts.result.verdict.stop else f"{trials} so far"
+
+
+def _title(facts: Facts) -> str:
+    best = facts.result.best
+    found = "no value yet" if best is None else f"best {number(best.value)}"
+    return f"{_state(facts)}, {found} \u2013 stopwise"
+
+
+def _answer(facts: Facts) -> Markup:
+    verdict, study = facts.result.verdict, facts.study
+    aim = "minimised" if study.direction == "minimize" else "maximised"
+    over = f"stopwise report \u00b7 a value to be {aim} over {_count(study.domain.d, 'parameter')}"
+    head = "Why it stopped: " if verdict.stop else "Not stopped yet: "
+    why = el("p", el("strong", head), _sentence(verdict.reason), class_="why")
+    return el(
+        "section",
+        el("p", over, class_="over"),
+        el("h1", _headline(facts)),
+        why,
+        *_more(facts),
+        el("dl", *_numbers(facts), class_="numbers"),
+        _configuration(facts),
+    )
+
+
+def _more(facts: Facts) -> list[Markup]:
+    """What could still be had, and what is odd about thresholds."""
+    snapshot = facts.snapshot
+    if snapshot is None or snapshot.t < 0:
+        return []
+    found = snapshot.sup(LogEIPC())
+    lines = []
+    if found.x is not None:
+        x = found.x[None, :]
+        log_cost = float(snapshot.belief.log_price(x)[0])
+        params = facts.study.domain.decode(x)[0]
+        lines.append(
+            f"Of what remains, the best candidate ({configuration(params)}) is expected to gain"
+            f" {number(math.exp(found.value + log_cost))} and costs {number(math.exp(log_cost))};"
+            f" one would go on for any lam below {number(math.exp(found.value))}."
+        )
+    said = facts.study.explain().splitlines()
+    lines += [line for line in said if line.startswith(("Warning:", "All "))]
+    return [el("p", line, class_="quiet") for line in lines]
+
+
+def _headline(facts: Facts) -> str:
+    best = facts.result.best
+    if best is None:
+        return f"{_state(facts)}: no evaluation has succeeded yet"
+    return f"{_state(facts)}: the best value is {number(best.value)}"
+
+
+def _numbers(facts: Facts) -> list[Markup]:
+    result, study = facts.result, facts.study
+    best = result.best
+    failed = len(facts.steps) - len(facts.succeeded)
+    cells = []
+    if best is not None:
+        doubt = f" \u00b1 {number(best.std)} (one deviation)" if best.std else ""
+        cells.append(_number("Best value", number(best.value), f"trial {best.number}{doubt}"))
+    left = None if study.budget is None else f"of a budget of {number(study.budget)}"
+    cells.append(_number("Spent", number(result.spent), left))
+    notes = [f"{failed} failed" if failed else "", _running(len(study.pending))]
+    told = ", ".join(filter(None, notes)) or "none failed"
+    cells.append(_number("Trials", str(len(facts.steps)), told))
+    if facts.lam is not None:
+        units = "objective units per unit of cost"
+        cells.append(_number("lam", number(facts.lam), f"{units}{_whence(facts)}"))
+    return cells
+
+
+def _whence(facts: Facts) -> str:
+    by_budget = hasattr(facts.study.acquisition, "lam0") and not facts.study.rules
+    return ", set by the budget" if by_budget else ""
+
+
+def _running(pending: int) -> str:
+    return f"{pending} running" if pending else ""
+
+
+def _number(name: str, value: str, note: str | None) -> Markup:
+    return el("div", el("dt", name), el("dd", value, el("small", note) if note else ""))
+
+
+def _configuration(facts: Facts) -> Markup:
+    best = facts.result.best
+    if best is None:
+        return Markup()
+    pairs = [
+        el("div", el("dt", name), el("dd", setting(value))) for name, value in best.params.items()
+    ]
+    return join(el("h2", "Best configuration"), el("dl", *pairs, class_="params"))
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
+# --------------------------------------------------------------------------------- the pictures
+
+
+def figure(picture: Picture) -> Markup:
+    """A picture with its words and, folded away, its numbers."""
+    caption = el("figcaption", el("h3", picture.title), el("p", picture.words))
+    if picture.svg is None:
+        return el("figure", caption)
+    table = el(
+        "details",
+        el("summary", "Numbers of this picture"),
+        data_table(picture),
+        id=f"numbers-{picture.name}",
+    )
+    plot = el("div", picture.svg, class_="plot", data_title=picture.title)
+    return el("figure", caption, plot, table, aria_label=picture.title)
+
+
+def _course(facts: Facts) -> Markup:
+    pictures = [
+        best_picture(facts),
+        signal_picture(facts),
+        value_picture(facts),
+        costs_picture(facts),
+    ]
+    return el("section", el("h2", "How it went"), el("div", *map(figure, pictures), class_="two"))
+
+
+def _model(facts: Facts) -> Markup:
+    pictures = slice_pictures(slices(facts))
+    if not pictures:
+        return Markup()
+    note = (
+        "Each picture varies one parameter and leaves the others as in the best configuration"
+        " (diamond). The line is what the model expects, the band or bar its 95 % interval, and"
+        " ticks at the foot are the values that were tried. All share one vertical scale."
+    )
+    if isinstance(facts.study.domain, Finite) and facts.study.domain.rows is not None:
+        note += " Not every combination shown need be a row of the table."
+    return el(
+        "section",
+        el("h2", "What the model believes"),
+        el("p", note, class_="quiet"),
+        el("div", *map(figure, pictures), class_="three"),
+    )
+
+
+# ------------------------------------------------------------------------------ the other rules
+
+
+def _others(facts: Facts) -> Markup:
+    found = rivals(facts)
+    title = el("h2", "When other rules would have stopped")
+    if not found:
+        words = "Rules are asked after the initial design, which is not complete yet."
+        return el("section", title, el("p", words, class_="quiet"))
+    note = (
+        "Less spent is what stopping there would have saved against the end of this record; worse"
+        " by is what the best value would have lost. A rule that was not recorded from the start"
+        " is judged afterwards, with the final model cut back to what was known then."
+    )
+    if facts.lam is not None:
+        note += (
+            f" The balance counts both at lam = {number(facts.lam)}: above zero, it did better."
+        )
+    header = [
+        "rule",
+        "would have stopped",
+        "spent by then",
+        "best by then",
+        "less spent",
+        "worse by",
+    ]
+    header += ["balance"] if facts.lam is not None else []
+    header += ["how it is known"]
+    rows = [_rival_row(rival, facts.lam) for rival in found]
+    table = el(
+        "table",
+        el("thead", el("tr", *(el("th", h, scope="col") for h in header))),
+        el("tbody", *rows),
+    )
+    return el("section", title, el("p", note, class_="quiet"), region("Other rules", table, "all"))
+
+
+def _rival_row(rival: Rival, lam: float | None) -> Markup:
+    role = f" ({rival.role})" if rival.role else ""
+    name = el("th", f"{rule_words(rival.rule)}{role}", scope="row")
+    stopped = rival.stopped
+    if stopped is None:
+        known = "\u2013" if rival.source == UNKNOWN else "not in this record"
+        cells = [el("td", known)] + [el("td", "\u2013", class_="n")] * 4
+    else:
+        when = f"after {_count(stopped.at, 'trial')}"
+        best = "\u2013" if stopped.best is None else number(stopped.best)
+        numbers = [number(stopped.spent), best, number(rival.saved), number(rival.lost)]
+        cells = [el("td", when), *(el("td", v, class_="n") for v in numbers)]
+    if lam is not None:
+        net = rival.net(lam)
+        cells.append(el("td", "\u2013" if net is None else number(net), class_="n"))
+    return el("tr", name, *cells, el("td", rival.source))
+
+
+def region(label: str, table: Markup, style: str = "") -> Markup:
+    """A table that scrolls by itself where the screen is narrow, also by keyboard."""
+    kind = f"scroll {style}".rstrip()
+    return el("div", table, class_=kind, tabindex=0, role="region", aria_label=label)
+
+
+def _trials(facts: Facts) -> Markup:
+    if not facts.steps:
+        return Markup()
+    table, note = trials_table(facts, codec_of(facts.study.domain))
+    tools = el(
+        "div",
+        el("label", "Search the trials", for_="search"),
+        el("input", id="search", type="search", autocomplete="off", spellcheck="false"),
+        el("span", "", id="found", role="status", class_="quiet"),
+        class_="tools",
+        hidden=True,
+    )
+    words = [el("p", note, class_="quiet")] if note else []
+    return el("section", el("h2", "Trials"), *words, tools, region("Trials", table))

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pictures of a report: each with its words and its numbers, for those who do not see it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from stopwise.tools.report._axis import Axis, axis_of, number, thinned
+from stopwise.tools.report._chart import Chart
+from stopwise.tools.report._facts import Facts, Step
+from stopwise.tools.report._picture import MOST_POINTS, Picture, trials_axis
+
+_FEW = 8  # values of which none is called far off
+_FAR = 6.0  # an axis is cut off where it would else be so many times as long
+
+
+def best_picture(facts: Facts) -> Picture:
+    """Best value against what was spent."""
+    title = "Best value against what was spent"
+    done = facts.succeeded
+    if not done:
+        return Picture("best", title, "No evaluation has given a value yet.")
+    values = [float(step.trial.value or 0.0) for step in done]
+    y, positions = _robust(values, facts.sign, "value")
+    beyond = {done[i].at for i in positions}
+    shown = _shown(facts.steps)
+    budget = facts.study.budget
+    reach = [0.0, facts.steps[-1].spent, budget or 0.0]
+    chart = Chart(axis_of(reach, "spent", log=False), y)
+    chart.line([(s.spent, s.best) for s in facts.steps if s.best is not None], "a", steps=True)
+    chart.key("best so far", "a")
+    points = [(s.spent, s.trial.value, s) for s in shown if s.trial.value is not None]
+    _plot(chart, [p for p in points if p[2].at not in beyond], "p")
+    chart.key("trial", "p", "dot")
+    edge = "up" if facts.sign > 0 else "down"
+    _plot(chart, [p for p in points if p[2].at in beyond], "p", edge)
+    last = next(s for s in reversed(facts.steps) if s.improved)
+    chart.points([(last.spent, float(last.best or 0.0))], "b", "diamond", [last.trial.number])
+    chart.key("best", "b", "diamond")
+    _failures(chart, [(s.spent, y.low, s) for s in shown if s.trial.failed])
+    if budget is not None:
+        chart.upright(budget, "t")
+        chart.key("budget", "t")
+    words = _best_words(facts, last, len(beyond))
+    rows = [(s.trial.number, s.spent, s.trial.value, s.best) for s in shown]
+    header = ("trial", "spent", "value", "best so far")
+    return Picture("best", title, words, chart.svg(f"{title}. {words}"), header, rows)
+
+
+def _best_words(facts: Facts, last: Step, beyond: int) -> str:
+    first = float(facts.succeeded[0].trial.value or 0.0)
+    words = (
+        f"After {_trials(len(facts.steps))} and {number(facts.steps[-1].spent)} spent, the best"
+        f" observed value is {number(float(last.best or 0.0))}, found at trial"
+        f" {last.trial.number}; the first was {number(first)}."
+    )
+    failed = len(facts.steps) - len(facts.succeeded)
+    if failed:
+        words += f" {failed} failed (crosses at the foot)."
+    if beyond:
+        words += f" {beyond} far off are drawn at the edge (triangles)."
+    if not facts.is_exact:
+        words += " Values are noisy, and the best observed one is flattered by luck."
+    return words
+
+
+def value_picture(facts: Facts) -> Picture:
+    """Cost-adjusted value over time: what is in hand, less what it cost."""
+    title = "Cost-adjusted value over time"
+    lam = facts.lam
+    if lam is None:
+        words = "There is no lam, so nothing says what a unit of cost is worth."
+        return Picture("value", title, words)
+    points = [(s, a) for s in facts.steps if (a := facts.adjusted(s)) is not None]
+    if not points:
+        return Picture("value", title, "No evaluation has given a value yet.")
+    y, beyond = _robust([a for _, a in points], facts.sign, "value with its cost")
+    chart = Chart(trials_axis(facts), y)
+    kept = [points[i] for i in thinned(len(points), MOST_POINTS)]
+    _plot(chart, [(s.at, a, s) for s, a in kept], "p")
+    chart.line([(s.at, a) for s, a in points], "a")
+    top, least = min(points, key=lambda p: facts.sign * p[1])
+    chart.points([(top.at, least)], "b", "diamond", [top.trial.number])
+    chart.key("best so far, cost included", "a")
+    chart.key("best end in hindsight", "b", "diamond")
+    verb = "plus" if facts.sign > 0 else "less"
+    words = (
+        f"The best value so far {verb} lam = {number(lam)} times what was spent. In hindsight the"
+        f" best moment to stop was after {_trials(top.at)}, at {number(least)}; it now stands at"
+        f" {number(points[-1][1])}."
+    )
+    if beyond:
+        words += " Moments that are far off run along the edge."
+    rows = [(s.at, s.trial.number, s.best, s.spent, a) for s, a in kept]
+    header = ("told", "trial", "best so far", "spent", "best with its cost")
+    return Picture("value", title, words, chart.svg(f"{title}. {words}"), header, rows)
+
+
+def costs_picture(facts: Facts) -> Picture:
+    """Expected and actual cost of every trial."""
+    title = "Expected and actual cost"
+    shown = _shown(facts.steps)
+    if not shown:
+        return Picture("costs", title, "Nothing has been evaluated yet.")
+    foreseen = [s for s in shown if s.trial.expected_cost is not None]
+    numbers = [s.trial.cost for s in shown]
+    numbers += [float(s.trial.expected_cost or 0.0) for s in foreseen]
+    positive = [c for c in numbers if c > 0]
+    y = axis_of(positive if axis_of(positive, "").log else [0.0, *numbers], "cost")
+    chart = Chart(trials_axis(facts), y)
+    chart.points([(s.at, float(s.trial.expected_cost or 0.0)) for s in foreseen], "t", "dash")
+    _plot(chart, [(s.at, s.trial.cost, s) for s in shown if not s.trial.failed], "p")
+    chart.key("actual", "p", "dot")
+    if foreseen:
+        chart.key("expected when asked", "t", "dash")
+    _failures(chart, [(s.at, s.trial.cost, s) for s in shown if s.trial.failed])
+    words = _cost_words(facts)
+    rows = [(s.at, s.trial.number, s.trial.expected_cost, s.trial.cost) for s in shown]
+    header = ("told", "trial", "expected cost", "actual cost")
+    return Picture("costs", title, words, chart.svg(f"{title}. {words}"), header, rows)
+
+
+def _cost_words(facts: Facts) -> str:
+    costs = [s.trial.cost for s in facts.steps]
+    pairs = [
+        (s.trial.expected_cost, s.trial.cost)
+        for s in facts.steps
+        if s.trial.expected_cost and s.trial.cost > 0
+    ]
+    words = f"A trial cost {number(min(costs))} to {number(max(costs))}."
+    if min(costs) == max(costs):
+        words = f"Every trial cost {number(costs[0])}."
+    if not pairs:
+        return f"{words} Nobody could say beforehand."
+    off = float(np.median([abs(math.log(paid / expected)) for expected, paid in pairs]))
+    if off < 1e-9:
+        return f"{words} Costs were as expected."
+    factor = number(math.exp(off))
+    return f"{words} Half of them came within a factor of {factor} of what was expected."
+
+
+def _robust(values: Sequence[float], sign: float, label: str) -> tuple[Axis, set[int]]:
+    """An axis that a few very bad values do not spoil, and the positions of those beyond it."""
+    ordered = np.array(values) * sign
+    low, quarter, three = np.quantile(ordered, [0.0, 0.25, 0.75])
+    limit = three + 3.0 * max(three - quarter, 1e-9 * abs(three))
+    if len(values) < _FEW or ordered.max() - low < _FAR * (limit - low):
+        return axis_of(values, label, log=False), set()
+    axis = axis_of([sign * low, sign * float(limit)], label, log=False)
+    return axis, {int(i) for i in np.flatnonzero(ordered > limit)}
+
+
+def _plot(
+    chart: Chart, points: Sequence[tuple[float, float, Step]], style: str, shape: str = "dot"
+) -> None:
+    """Points that know their trial."""
+    chart.points(
+        [(x, y) for x, y, _ in points], style, shape, [s.trial.number for *_, s in points]
+    )
+
+
+def _failures(chart: Chart, points: Sequence[tuple[float, float, Step]]) -> None:
+    """Crosses where trials failed, and their key."""
+    _plot(chart, points, "f", "cross")
+    if points:
+        chart.key("failed", "f", "cross")
+
+
+def _shown(steps: Sequence[Step]) -> list[Step]:
+    """The steps that are drawn: all, or of very many evenly chosen ones and the improvements."""
+    keep = [i for i, step in enumerate(steps) if step.improved]
+    return [steps[i] for i in thinned(len(steps), MOST_POINTS, keep)]
+
+
+def _trials(count: int) -> str:
+    return f"{count} trial" if count == 1 else f"{count} trials"

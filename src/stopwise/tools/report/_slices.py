@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model along one parameter at a time, through the best configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stopwise.core.space import Categorical, Domain, Finite, Integer, Mixed, Parameter, Real
+from stopwise.tools.report._axis import thinned
+from stopwise.tools.report._facts import Facts
+
+Array = NDArray[np.float64]
+
+_FINE = 49  # places along a real parameter
+_MOST_CHOICES = 12  # drawn of a categorical parameter
+DEVIATIONS = 1.96  # half the width of a 95 % interval of a normal distribution
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What is believed of the objective along one parameter, all others as in the best.
+
+    Args:
+        name: Of the parameter.
+        parameter: The parameter.
+        values: Where, in the user's units.
+        mean: What is expected there.
+        low: The lower end of the 95 % interval.
+        high: Its upper end.
+        best: The parameter's value in the best configuration.
+        best_at: Which of the values is nearest to it; of choices, which is it.
+        best_mean: What is expected there.
+        tried: The parameter's values in all trials.
+    """
+
+    name: str
+    parameter: Parameter
+    values: list[Any]
+    mean: Array
+    low: Array
+    high: Array
+    best: Any
+    best_at: int
+    best_mean: float
+    tried: list[Any]
+
+
+def slices(facts: Facts) -> list[Slice]:
+    """One slice for each parameter; none before anything is known."""
+    snapshot, best = facts.snapshot, facts.result.best
+    if snapshot is None or best is None:
+        return []
+    domain = facts.study.domain
+    codec = codec_of(domain)
+    here = codec.encode(best.params)
+    centre = facts.sign * float(snapshot.belief.objective(here).mean[0])
+    found = []
+    for name, parameter, columns in zip(codec.names, codec.parameters, codec.columns, strict=True):
+        U = _places(parameter, here[0, columns])
+        if isinstance(domain, Finite) and not isinstance(parameter, Categorical):
+            listed = np.unique(domain.points[:, columns], axis=0)  # a table's own values
+            U = listed[thinned(len(listed), _FINE)]
+        X = np.repeat(here, len(U), axis=0)
+        X[:, columns] = U
+        mean, std = snapshot.belief.objective(X)
+        mean = facts.sign * mean
+        found.append(
+            Slice(
+                name,
+                parameter,
+                list(parameter.decode(U)),
+                mean,
+                mean - DEVIATIONS * std,
+                mean + DEVIATIONS * std,
+                best.params[name],
+                int(np.abs(U - here[0, columns]).max(axis=1).argmin()),
+                centre,
+                [step.trial.params[name] for step in facts.steps],
+            )
+        )
+    return found
+
+
+def codec_of(domain: Domain) -> Mixed:
+    """The encoding of single parameters."""
+    return domain.codec if isinstance(domain, Finite) else domain
+
+
+def _places(parameter: Parameter, here: Array) -> Array:
+    """Encoded places along a parameter, attainable ones, in order."""
+    if isinstance(parameter, Real):
+        # The best itself belongs to the places: exact observations leave no doubt there.
+        grid = np.union1d(np.linspace(0.0, 1.0, _FINE), here)
+        return grid[:, None]
+    if isinstance(parameter, Integer):
+        return np.unique(parameter.snap(np.linspace(0.0, 1.0, _FINE)[:, None]), axis=0)
+    return parameter.attainable()[_choices(parameter, here)]
+
+
+def _choices(parameter: Categorical, here: Array) -> Sequence[int]:
+    """Which choices are drawn: all, or of many the first ones and the best."""
+    if parameter.n_values <= _MOST_CHOICES:
+        return range(parameter.n_values)
+    return sorted({*range(_MOST_CHOICES - 1), int(here.argmax())})

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables: the numbers of a picture, and all trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stopwise.core.space import Categorical, Mixed
+from stopwise.tools.report._axis import thinned
+from stopwise.tools.report._facts import Facts, Step
+from stopwise.tools.report._markup import Markup, el, shortened
+from stopwise.tools.report._picture import Picture
+
+_MISSING = "\u2013"
+_MOST_CELLS = 12_000  # of the table of trials: some 500 trials of 15 parameters
+_MANY = 9  # columns of which a sheet of paper holds no more
+_LONGEST = 300  # characters of a message
+_LONGEST_VALUE = 80  # characters of a choice
+
+
+def cell(value: object) -> str:
+    """A value as it is written in a table."""
+    if value is None:
+        return _MISSING
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return shortened(value, _LONGEST_VALUE)
+
+
+def data_table(picture: Picture) -> Markup:
+    """The numbers of a picture."""
+    head = el("tr", *(el("th", name, scope="col", class_=_kind(0.0)) for name in picture.header))
+    rows = [el("tr", *(_td(value) for value in row)) for row in picture.rows]
+    table = el("table", el("thead", head), el("tbody", *rows))
+    label = f"Numbers: {picture.title}"
+    return el("div", table, class_="scroll", tabindex=0, role="region", aria_label=label)
+
+
+def setting(value: object) -> str:
+    """The value of a parameter; a choice may be None, which is not a gap."""
+    return str(value) if value is None else cell(value)
+
+
+def configuration(params: Mapping[str, Any]) -> str:
+    """A configuration in one line."""
+    return ", ".join(
+        f"{shortened(name, _LONGEST_VALUE)} {setting(value)}" for name, value in params.items()
+    )
+
+
+def trials_table(facts: Facts, codec: Mixed) -> tuple[Markup, str]:
+    """All trials, and a note if they are too many for a page.
+
+    Args:
+        facts: Of the study.
+        codec: Of its parameters.
+    """
+    steps, names = facts.steps, codec.names
+    most = max(_MOST_CELLS // (len(names) + 5), 50)
+    keep = [i for i, step in enumerate(steps) if step.improved]
+    shown = [steps[i] for i in thinned(len(steps), most, keep)]
+    note = ""
+    if len(shown) < len(steps):
+        note = (
+            f"{len(shown)} of {len(steps)} trials are listed, evenly chosen and with the latest"
+            " improvements; the journal holds all."
+        )
+    kinds = [None if isinstance(p, Categorical) else "n" for p in codec.parameters]
+    columns = [("trial", None), ("value", "n"), ("cost", "n"), *zip(names, kinds, strict=True)]
+    if any(step.trial.message for step in steps):
+        columns.append(("message", "long"))
+    head = [
+        el("th", shortened(name, _LONGEST_VALUE), scope="col", class_=kind)
+        for name, kind in columns
+    ]
+    best = facts.result.best
+    number = None if best is None else best.number
+    rows = [_row(step, columns[3:], best=step.trial.number == number) for step in shown]
+    body = el("tbody", *rows)
+    crowd = "many" if len(columns) > _MANY else None
+    return el("table", el("thead", el("tr", *head)), body, id="trials", class_=crowd), note
+
+
+def _row(step: Step, columns: Sequence[tuple[str, str | None]], *, best: bool) -> Markup:
+    trial = step.trial
+    cells = [
+        el("td", "failed", class_="n") if trial.value is None else _td(trial.value, exact=True),
+        _td(trial.cost, exact=True),
+    ]
+    for name, kind in columns:
+        if kind == "long":
+            cells.append(el("td", shortened(trial.message, _LONGEST), class_=kind))
+        else:
+            cells.append(el("td", setting(trial.params[name]), class_=kind))
+    number = el("th", trial.number, scope="row")
+    return el("tr", number, *cells, id=f"t{trial.number}", class_="best" if best else None)
+
+
+def _td(value: object, *, exact: bool = False) -> Markup:
+    """A cell; an exact one also carries the number to its last digit, for sorting."""
+    shown = cell(value)
+    carries = exact and isinstance(value, float) and float(shown) != value
+    return el("td", shown, class_=_kind(value), data_v=repr(value) if carries else None)
+
+
+def _kind(value: object) -> str | None:
+    """Numbers are set flush right."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return "n" if number or value is None else None

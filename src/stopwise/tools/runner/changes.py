@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What changed in the file since the last run, and whether it may have."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from stopwise.errors import InputError
+from stopwise.tools.runner.config import Config
+from stopwise.tools.runner.table import shown
+
+# Old and new results would no longer speak of the same thing.
+FIXED = (
+    "parameters",
+    "value.key",
+    "value.direction",
+    "cost",
+    "search.noise",
+    "search.n_initial",
+    "search.start_from",
+    "search.seed",
+)
+_LEFT_OUT = object()
+
+
+def kept_copy(config: Config) -> Path:
+    """Where the file is kept as it was last run."""
+    return config.trials / config.path.name
+
+
+def keep(config: Config) -> None:
+    """Keep the file as it is run now."""
+    config.trials.mkdir(exist_ok=True)
+    kept_copy(config).write_bytes(config.path.read_bytes())
+
+
+def changes(config: Config) -> list[str]:
+    """What changed since the last run, a line each; an error if it may not change."""
+    try:
+        before = tomllib.loads(kept_copy(config).read_text("utf-8"))
+    except (OSError, ValueError):
+        return []  # never run, or its copy was removed: there is nothing to compare with
+    old, new = dict(_flat(before)), dict(_flat(config.data))
+    changed = [
+        key
+        for key in (*old, *(key for key in new if key not in old))
+        if old.get(key, _LEFT_OUT) != new.get(key, _LEFT_OUT)
+    ]
+    lines = {key: _line(key, old, new) for key in changed}
+    refused = [lines[key] for key in changed if _is_fixed(key)]
+    if refused:
+        raise must_not_change(config, refused)
+    return list(lines.values())
+
+
+def must_not_change(config: Config, what: list[str]) -> InputError:
+    """An error that says what differs, and both ways out."""
+    copy = kept_copy(config).relative_to(config.path.parent)
+    return InputError(
+        f"{config.path.name} differs from the run that {config.journal.name} holds:\n  "
+        + "\n  ".join(what)
+        + "\nWhat was measured there would mean something else here. To go on with that run,"
+        f" change it back (the file as last run is {copy})."
+        " To begin afresh, copy the file to another name and run that, or remove"
+        f" {config.journal.name} if nothing in it is of use."
+        " [worth], limits, stopping rules and the way the program is called may change."
+    )
+
+
+def _is_fixed(key: str) -> bool:
+    return any(key == fixed or key.startswith(f"{fixed}.") for fixed in FIXED)
+
+
+def _line(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    if key not in old:
+        return f"{key} is new: {shown(new[key])}"
+    if key not in new:
+        return f"{key} was {shown(old[key])} and is left out"
+    return f"{key} was {shown(old[key])} and is {shown(new[key])}"
+
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in data.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

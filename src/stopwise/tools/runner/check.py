@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``--check`` prints: what a run would do, and with which trials it would begin."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from stopwise.core.quantity import quantity
+from stopwise.errors import InputError
+from stopwise.record.history import Trial
+from stopwise.study import Study
+from stopwise.tools.runner.changes import changes
+from stopwise.tools.runner.config import Config
+from stopwise.tools.runner.opening import new_study
+from stopwise.tools.runner.passing import arguments, filled, mentioned, own_values, written
+
+
+def check_program(config: Config) -> None:
+    """Refuse a program or a folder that is not there."""
+    if mentioned(config.directory):
+        return  # made for each trial
+    directory = config.path.parent / config.directory
+    if not directory.is_dir():
+        raise InputError(f"{config.path.name}: the directory {str(directory)!r} does not exist.")
+    program = config.command[0]
+    if set(mentioned(program)) & set(config.space):
+        return  # a parameter
+    program = filled(program, own_values("", 0))
+    path = config.environment.get("PATH")
+    sought = str(directory / program) if "/" in program else program
+    if shutil.which(sought, path=path) is None:
+        where = "an executable file" if "/" in program else "in PATH"
+        message = (
+            f"{config.path.name}: the program {program!r} is not {where}. The command is a list:"
+            " the program first, then its arguments, one each."
+        )
+        raise InputError(message)
+
+
+def described(config: Config) -> str:
+    """What a run would do, for people."""
+    is_new = not config.journal.exists()
+    changed = [] if is_new else changes(config)
+    study = new_study(config)
+    size = min(study.n_initial, config.max_trials or study.n_initial)
+    trials = [study.ask() for _ in range(max(size, len(config.search.start_from)))]
+    lines = [
+        f"{config.path.name} is fine.",
+        *_program(config, trials[0], "The first trial" if is_new else "A trial"),
+        *_measures(config),
+        *_limits(config),
+        *(_design(trials) if is_new else ()),
+        *_files(config, changed),
+    ]
+    return "\n".join(lines)
+
+
+def _program(config: Config, first: Trial, which: str) -> Iterator[str]:
+    folder = config.trials / f"{first.number:04}"
+    own = own_values(str(folder.relative_to(config.path.parent)), first.number)
+    argv = arguments(config.command, config.channel, first.params, own)
+    yield f"{which} would run: {shlex.join(argv)}"
+    if config.channel != "arguments":
+        shown = ", ".join(f"{name} = {written(value)}" for name, value in first.params.items())
+        where = "environment" if config.channel == "environment" else "standard input, as JSON"
+        yield f"  with, in its {where}: {shown}"
+    yield f"  in the folder {Path(config.directory)}, {config.workers} at a time."
+
+
+def _measures(config: Config) -> Iterator[str]:
+    source = config.value.file or "the last line of its stdout"
+    yield f"It is to {config.value.direction} {config.value.key!r}, read from {source}."
+    unit, cost = config.cost.unit, config.cost
+    if cost.kind == "reported":
+        yield f"A trial costs what it reports as {cost.key!r}."
+    elif cost.kind == "none":
+        yield "Every trial costs 1."
+    elif cost.price_per_hour is None:
+        yield "A trial costs the seconds that it takes."
+    else:
+        yield f"A trial costs its time at {quantity(cost.price_per_hour)} an hour."
+    worth = config.worth
+    if worth is not None:
+        gain, paid = worth.improvement or worth.lam, worth.cost or 1.0
+        yield (
+            f"An improvement of {quantity(gain)} is worth {quantity(paid)} {unit}: a trial that"
+            f" costs 1 must promise {quantity(worth.lam)} (lam)."
+        )
+
+
+def _limits(config: Config) -> Iterator[str]:
+    search = config.search
+    names = ", ".join(rule.name for rule in search.stopping)
+    by_budget = config.worth is None and config.budget is not None and search.is_default_rule
+    yield f"It stops by {'the budget' if by_budget else names}."
+    if config.budget is not None:
+        yield f"At most {quantity(config.budget)} {config.cost.unit} are spent."
+    if config.max_trials is not None:
+        yield f"There are at most {config.max_trials} trials."
+    if config.timeout is not None:
+        yield f"A trial is killed after {quantity(config.timeout)} seconds."
+    retried = f"started again up to {config.failures.retry} times, then " * bool(
+        config.failures.retry
+    )
+    yield (
+        f"A trial that fails is {retried}recorded and not repeated;"
+        f" {config.failures.stop_after} in a row end the run."
+    )
+
+
+def _design(trials: list[Trial]) -> Iterator[str]:
+    yield f"The first {len(trials)} trials, before a model chooses:"
+    for trial in trials:
+        shown = ", ".join(f"{name} = {written(value)}" for name, value in trial.params.items())
+        yield f"  {trial.number:3}  {shown}"
+
+
+def _files(config: Config, changed: list[str]) -> Iterator[str]:
+    if config.journal.exists():
+        study = Study.load(config.journal)
+        state = f"{len(study.history)} trials told, {len(study.pending)} without answer"
+        yield f"{config.journal.name} exists ({state}): a run would go on where it ends."
+        yield from (f"  changed since: {line}" for line in changed)
+    else:
+        yield f"The journal would be {config.journal.name}, output goes to {config.trials.name}/."

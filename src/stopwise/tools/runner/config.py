@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the TOML file says, as frozen values. Every key is described in docs/run.md."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from stopwise.acquisition import ACQUISITIONS
+from stopwise.core.exchange_rate import exchange_rate
+from stopwise.core.space import Categorical, Integer, Parameter, Real, as_domain
+from stopwise.errors import StopwiseError
+from stopwise.study.hard_limits import FAILURES
+from stopwise.tools.runner.passing import Channel, check_passing
+from stopwise.tools.runner.rules import Rule, rules_of
+from stopwise.tools.runner.table import Table, shown
+
+_NO_WORTH = """{} needs to know what an improvement is worth to you:
+
+[worth]
+improvement = 0.01 # I would just pay
+cost = 600 # ... this much for it, in units of cost
+
+Or leave both at "pbgi" and give a budget, what may be spent in all: budget = 3600. Or choose among
+those that need neither: acquisition = "logeipc", stopping = "gss"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Where the value comes from: a key of the JSON on the last line of stdout, or in a file."""
+
+    key: str
+    file: str | None
+    direction: Literal["minimize", "maximize"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a trial costs."""
+
+    kind: Literal["seconds", "reported", "none"]
+    price_per_hour: float | None
+    key: str
+
+    @property
+    def unit(self) -> str:
+        """What a cost is counted in, after a number: "5 seconds"."""
+        if self.kind == "seconds":
+            return "seconds" if self.price_per_hour is None else "units of money"
+        return "units of cost" if self.kind == "reported" else "trials"
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What an improvement is worth: ``lam``, and the trade that it came from, if any."""
+
+    lam: float
+    improvement: float | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """What happens when the program fails."""
+
+    stop_after: int
+    retry: int
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How the study chooses and stops."""
+
+    acquisition: str
+    stopping: tuple[Rule, ...]
+    watch: tuple[Rule, ...]
+    noise: float | Literal["learn"] | None
+    n_initial: int | None
+    start_from: tuple[Mapping[str, Any], ...]
+    seed: int
+
+    @property
+    def is_default_rule(self) -> bool:
+        """Whether the rule is the one that gives way to a budget."""
+        return [rule.name for rule in self.stopping] == ["pbgi"]
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The file. ``data`` is what TOML made of it, to see later what has changed."""
+
+    path: Path
+    command: tuple[str, ...]
+    channel: Channel
+    directory: str
+    environment: Mapping[str, str]
+    workers: int
+    timeout: float | None
+    budget: float | None
+    max_trials: int | None
+    space: Mapping[str, Parameter]
+    value: Value
+    cost: Cost
+    worth: Worth | None
+    failures: Failures
+    search: Search
+    data: Mapping[str, Any]
+
+    @property
+    def journal(self) -> Path:
+        """The journal, beside the file."""
+        return self.path.with_suffix(".jsonl")
+
+    @property
+    def trials(self) -> Path:
+        """The folder of the trials' output, beside the file."""
+        return self.path.with_suffix(".trials")
+
+    @property
+    def lam(self) -> float | None:
+        """Objective units per unit of cost, if the file says it."""
+        return None if self.worth is None else self.worth.lam
+
+
+def load(path: Path) -> Config:
+    """Read and check a file; every error names its line."""
+    path = path.absolute()
+    top = Table.read(path)
+    space = _space(top.table("parameters"))
+    config = Config(
+        path=path,
+        command=top.texts("command"),
+        channel=top.word("pass", ("arguments", "environment", "stdin"), "arguments"),  # type: ignore[arg-type]
+        directory=top.typed("directory", str, "."),
+        environment=_environment(top.table("environment", {})),
+        workers=top.whole("workers", 1),
+        timeout=top.positive("timeout", None),
+        budget=top.positive("budget", None),
+        max_trials=top.whole("max_trials", None),
+        space=space,
+        value=_value(top.table("value", {})),
+        cost=_cost(top.table("cost", {})),
+        worth=_worth(top.table("worth", {})),
+        failures=_failures(top.table("failures", {})),
+        search=_search(top.table("search", {}), space),
+        data=top.data,
+    )
+    top.done()
+    if config.worth is None:
+        _check_worth_is_not_needed(top, config)
+    check_passing(
+        top,
+        command=config.command,
+        channel=config.channel,
+        directory=config.directory,
+        file=config.value.file,
+        space=space,
+        workers=config.workers,
+    )
+    return config
+
+
+def _space(table: Table) -> dict[str, Parameter]:
+    if not table.data:
+        raise table.error(None, "[parameters] is empty: nothing could be varied.")
+    space = {name: _parameter(table.table(name)) for name in table.data}
+    as_domain(space)
+    return space
+
+
+def _parameter(table: Table) -> Parameter:
+    kind = table.word("type", ("real", "integer", "categorical"))
+    try:
+        if kind == "categorical":
+            made: Parameter = Categorical(_choices(table))
+        elif kind == "integer":
+            low, high = (table.whole(key, least=-(10**12)) for key in ("low", "high"))
+            made = Integer(low, high, log=table.typed("log", bool, default=False))
+        else:
+            low, high = table.number("low"), table.number("high")
+            made = Real(low, high, log=table.typed("log", bool, default=False))
+    except StopwiseError as error:
+        if str(error).startswith(table.name):  # it names its line already
+            raise
+        raise table.error(None, str(error)) from error
+    table.done()
+    return made
+
+
+def _choices(table: Table) -> list[Any]:
+    choices: list[Any] = table.typed("choices", list)
+    inner = Table(table.name, {}, (*table.where, "choices"), table.lines)
+    for index, choice in enumerate(choices):
+        if not isinstance(choice, str | int | float | bool) or "\0" in str(choice):
+            message = f"a choice must be a string, a number or a boolean, not {shown(choice)}."
+            raise inner.error(index, message)
+    return choices
+
+
+def _environment(table: Table) -> dict[str, str]:
+    found = {name: table.typed(name, str) for name in table.data}
+    for name, value in found.items():
+        if not name or "=" in name or "\0" in name + value:
+            raise table.error(name, f"{name!r} cannot be the name of an environment variable.")
+    return found
+
+
+def _value(table: Table) -> Value:
+    value = Value(
+        table.typed("key", str, "value"),
+        table.typed("file", str, None),
+        table.word("direction", ("minimize", "maximize"), "minimize"),  # type: ignore[arg-type]
+    )
+    table.done()
+    return value
+
+
+def _cost(table: Table) -> Cost:
+    kind = table.word("kind", ("seconds", "reported", "none"), "seconds")
+    price, key = table.positive("price_per_hour", None), table.typed("key", str, "cost")
+    table.done()
+    if price is not None and kind != "seconds":
+        message = f'price_per_hour is for kind = "seconds"; here kind = {shown(kind)}.'
+        raise table.error("price_per_hour", message)
+    if "key" in table.data and kind != "reported":
+        message = f'key is for kind = "reported"; here kind = {shown(kind)}.'
+        raise table.error("key", message)
+    return Cost(kind, price, key)  # type: ignore[arg-type]
+
+
+def _worth(table: Table) -> Worth | None:
+    lam, trade = table.positive("lam", None), ("improvement", "cost")
+    improvement, cost = (table.positive(key, None) for key in trade)
+    table.done()
+    if not table.data:
+        return None
+    if lam is not None and (improvement or cost):
+        message = "[worth] takes either lam, or improvement and cost, not both."
+        raise table.error("lam", message)
+    if lam is not None:
+        return Worth(lam)
+    if improvement is None or cost is None:
+        missing = "cost" if cost is None else "improvement"
+        message = f"[worth] needs {missing!r} too: 'I would just pay cost for improvement'."
+        raise table.error(None, message)
+    return Worth(exchange_rate(improvement=improvement, cost=cost), improvement, cost)
+
+
+def _check_worth_is_not_needed(top: Table, config: Config) -> None:
+    """Refuse to go on without [worth] where a rule or the acquisition needs it."""
+    search = config.search
+    rules = [rule.name for rule in (*search.stopping, *search.watch) if rule.needs_lam]
+    by_budget = config.budget is not None
+    if by_budget and search.is_default_rule:
+        rules = [rule.name for rule in search.watch if rule.needs_lam]
+    needing = [f"the stopping rule {name!r}" for name in rules]
+    parameters = inspect.signature(ACQUISITIONS[search.acquisition]).parameters
+    if {"lam", "lam0"} & set(parameters) and not (by_budget and "pbgi" in search.acquisition):
+        needing.append(f"the acquisition {search.acquisition!r}")
+    if needing:
+        raise top.error(None, _NO_WORTH.format(needing[0]))
+
+
+def _failures(table: Table) -> Failures:
+    failures = Failures(table.whole("stop_after", 5), table.whole("retry", 0, least=0))
+    table.done()
+    if failures.stop_after > FAILURES:
+        message = f"stop_after = {failures.stop_after}: {FAILURES} failures in a row always stop."
+        raise table.error("stop_after", message)
+    return failures
+
+
+def _search(table: Table, space: Mapping[str, Parameter]) -> Search:
+    noise = table.any("noise", None)
+    if isinstance(noise, str):
+        table.word("noise", ["learn"])
+    elif noise is not None:
+        noise = table.positive("noise")
+    search = Search(
+        table.word("acquisition", ACQUISITIONS, "pbgi"),
+        rules_of(table, "stopping", "pbgi"),
+        rules_of(table, "watch", []),
+        noise,
+        table.whole("n_initial", None),
+        _start_from(table, space),
+        table.whole("seed", 0, least=0),
+    )
+    table.done()
+    return search
+
+
+def _start_from(table: Table, space: Mapping[str, Parameter]) -> tuple[Mapping[str, Any], ...]:
+    given: list[Any] = table.typed("start_from", list, [])
+    inner = Table(table.name, {}, (*table.where, "start_from"), table.lines)
+    domain = as_domain(space)
+    for index, params in enumerate(given):
+        if not isinstance(params, dict):
+            message = f"start_from holds tables such as {{ lr = 0.01 }}, not {shown(params)}."
+            raise inner.error(index, message)
+        try:
+            domain.encode(params)
+        except StopwiseError as error:
+            raise inner.error(index, str(error)) from error
+    return tuple(given)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a file to a study: a new one, or the one that its journal holds."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from stopwise.errors import InputError
+from stopwise.record.journal import ResumeWarning
+from stopwise.study import Study
+from stopwise.tools.runner.changes import must_not_change
+from stopwise.tools.runner.config import Config
+
+
+def new_study(config: Config, **more: Any) -> Study:  # noqa: ANN401  of Study, which checks them
+    """A study of what the file says."""
+    try:
+        return Study(config.space, **_options(config), **more)
+    except InputError as error:
+        raise InputError(f"{config.path.name}: {error}") from error
+
+
+def opened(config: Config) -> Study:
+    """The study of the journal beside the file; a new journal where there is none.
+
+    What a resume has to say is in ``study.notes``.
+    """
+    if not config.journal.exists():
+        return new_study(config, journal=config.journal)
+    new_study(config)  # refuses what would be wrong of a new run too, in its own words
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResumeWarning)
+        try:
+            return Study.resume(config.journal, space=config.space, **_options(config))
+        except InputError as error:
+            raise must_not_change(config, [str(error)]) from error
+
+
+def _options(config: Config) -> dict[str, Any]:
+    search = config.search
+    rules = [rule.made() for rule in search.stopping]
+    return {
+        "lam": config.lam,
+        "cost": _cost(config),
+        "budget": config.budget,
+        "direction": config.value.direction,
+        "acquisition": search.acquisition,
+        "stopping": rules[0] if len(rules) == 1 else rules,  # a budget replaces "pbgi" alone
+        "watch": [rule.made() for rule in search.watch],
+        "noise": search.noise,
+        "n_initial": search.n_initial,
+        "start_from": search.start_from,
+        "seed": search.seed,
+        "max_trials": config.max_trials,
+    }
+
+
+def _cost(config: Config) -> str | None:
+    """Money is what the runner makes of seconds, so the study is told it."""
+    if config.cost.kind == "none":
+        return None
+    return "seconds" if config.cost.unit == "seconds" else "reported"

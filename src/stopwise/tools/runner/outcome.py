@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trial came to: a value and a cost, or why there is none."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from stopwise.tools.runner.config import Config
+from stopwise.tools.runner.process import Ended, Running, stamp
+
+_TAIL = 1 << 20  # bytes of output that are looked at for the last line
+_LEAST = 1e-6  # seconds; a cost must be positive
+_SHOWN = 200  # characters of the program's own words in a message
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is told to the study.
+
+    Args:
+        value: None if the trial failed.
+        cost: None where the study knows it, or where nobody does.
+        message: Why it failed.
+        retriable: Whether another start might help.
+    """
+
+    value: float | None
+    cost: float | None
+    message: str = ""
+    retriable: bool = True
+
+
+def outcome(config: Config, running: Running, ended: Ended) -> Outcome:
+    """Read the value and the cost of a program that has ended."""
+    by_clock = _cost_by_clock(config, ended.seconds)
+    if ended.why == "timeout":
+        message = f"killed after {ended.seconds:.3g} s (timeout = {config.timeout:g})"
+        return Outcome(None, by_clock, message, retriable=False)
+    if ended.exit_code != 0:
+        return Outcome(None, by_clock, _last_words(ended.exit_code, running.folder / "stderr"))
+    try:
+        return _reported(config, _answer(running), by_clock)
+    except _NoAnswerError as error:
+        return Outcome(None, by_clock, str(error))
+
+
+class _NoAnswerError(Exception):
+    """Why there is no value; never leaves this module."""
+
+
+def _cost_by_clock(config: Config, seconds: float) -> float | None:
+    if config.cost.kind != "seconds":
+        return None
+    price = config.cost.price_per_hour
+    return max(seconds, _LEAST) * (1.0 if price is None else price / 3600)
+
+
+def _answer(running: Running) -> object:
+    """The JSON that the program wrote."""
+    if running.result_file is None:
+        text, source = last_line(running.folder / "stdout"), "the last line of stdout"
+        if not text:
+            raise _NoAnswerError("nothing was printed; the last line of stdout should be JSON")
+    else:
+        source = str(running.result_file)
+        if stamp(running.result_file) in (None, running.written_before):
+            raise _NoAnswerError(f"the program ended without writing {source}")
+        text = _tail(running.result_file).strip()
+    try:
+        answer: object = json.loads(text)
+    except ValueError:
+        raise _NoAnswerError(f"{source} is not JSON: {_short(text)!r}") from None
+    return answer
+
+
+def _reported(config: Config, answer: object, by_clock: float | None) -> Outcome:
+    reports_cost = config.cost.kind == "reported"
+    if not isinstance(answer, dict) and not reports_cost:
+        answer = {config.value.key: answer}  # just a number
+    if not isinstance(answer, dict):
+        raise _NoAnswerError(f"an object with value and cost was expected, not {answer!r:.200}")
+    cost = _number(answer, config.cost.key) if reports_cost else by_clock
+    if cost is not None and not cost > 0:
+        raise _NoAnswerError(f"the reported cost must be positive, not {cost!r}")
+    try:
+        return Outcome(_number(answer, config.value.key), cost)
+    except _NoAnswerError as error:
+        return Outcome(None, cost, str(error))
+
+
+def _number(answer: dict[str, object], key: str) -> float:
+    if key not in answer:
+        found = ", ".join(map(repr, list(answer)[:8])) or "nothing"
+        raise _NoAnswerError(f"the JSON has no key {key!r}; it has {found}")
+    value = answer[key]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _NoAnswerError(f"{key!r} is no number: {value!r:.200}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise _NoAnswerError(f"{key!r} is {number!r}")
+    return number
+
+
+def last_line(path: Path) -> str:
+    """The last line that is not blank, of at most a mebibyte; the rest is not read."""
+    lines = _tail(path).rstrip().splitlines()
+    return lines[-1].strip() if lines else ""
+
+
+def _tail(path: Path) -> str:
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - _TAIL, 0))
+        return file.read(_TAIL).decode("utf-8", errors="replace")
+
+
+def _last_words(exit_code: int, stderr: Path) -> str:
+    if exit_code < 0:
+        try:
+            name = signal.Signals(-exit_code).name
+        except ValueError:
+            name = f"signal {-exit_code}"
+        how = f"killed by {name}"
+    else:
+        how = f"exit code {exit_code}"
+    words = _short(last_line(stderr))
+    return f"{how}: {words}" if words else how
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

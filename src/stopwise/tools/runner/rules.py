@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stopping rules as a file names them: ``"pbgi"``, or ``{ rule = "fixed", n = 50 }``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stopwise.errors import StopwiseError
+from stopwise.stopping import RULES, StoppingRule
+from stopwise.tools.runner.table import Table, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule by its name and options."""
+
+    name: str
+    options: Mapping[str, Any]
+
+    @property
+    def needs_lam(self) -> bool:
+        """Whether [worth] has to say what an improvement is worth."""
+        return "lam" in inspect.signature(RULES[self.name]).parameters and not self.options
+
+    def made(self) -> str | StoppingRule:
+        """What a study takes: the name, which gets the study's lam, or a rule with options."""
+        return RULES[self.name](**self.options) if self.options else self.name
+
+
+def rules_of(table: Table, key: str, default: str | list[str]) -> tuple[Rule, ...]:
+    """One rule or several."""
+    given = table.any(key, default)
+    if not isinstance(given, list):
+        return (_rule(table, key, given),)
+    inner = Table(table.name, dict(enumerate(given)), (*table.where, key), table.lines)  # type: ignore[arg-type]
+    return tuple(_rule(inner, index, item) for index, item in enumerate(given))
+
+
+def _rule(table: Table, key: str | int, given: object) -> Rule:
+    if isinstance(given, dict):
+        inner = Table(table.name, given, (*table.where, key), table.lines)
+        name = inner.word("rule", RULES)
+        options = {option: inner.any(option) for option in _options(name) if option in given}
+        for option in _options(name):
+            inner.any(option, None)
+        inner.done()
+    elif isinstance(given, str):
+        inner = Table(table.name, {"rule": given}, (*table.where, key), table.lines)
+        name, options = inner.word("rule", RULES), {}
+    else:
+        message = f'a rule is a name or a table such as {{ rule = "gss" }}, not {shown(given)}.'
+        raise table.error(key, message)
+    return _checked(table, key, Rule(name, options))
+
+
+def _checked(table: Table, key: str | int, rule: Rule) -> Rule:
+    """Refuse options that are missing or wrong now, with their line."""
+    required = [
+        name for name, default in _options(rule.name).items() if default is inspect.Parameter.empty
+    ]
+    missing = [name for name in required if name not in rule.options and name != "lam"]
+    if missing:
+        message = f"the rule {rule.name!r} needs {', '.join(missing)}:"
+        example = f'{{ rule = "{rule.name}", {missing[0]} = ... }}'
+        raise table.error(key, f"{message} {example}.")
+    if "lam" in _options(rule.name) and rule.options:
+        message = f"the rule {rule.name!r} takes no options here: [worth] says what it needs."
+        raise table.error(key, message)
+    try:
+        rule.made()
+    except (StopwiseError, TypeError) as error:
+        raise table.error(key, str(error)) from error
+    return rule
+
+
+def _options(name: str) -> dict[str, Any]:
+    return {n: p.default for n, p in inspect.signature(RULES[name]).parameters.items()}

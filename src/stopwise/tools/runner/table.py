@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One table of the file, read key by key; every refusal names the line and what was meant."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from stopwise.errors import InputError
+from stopwise.tools.runner.lines import Where, key_lines
+
+_NEEDED: Any = object()
+# Keys that end up in the last table if they are written below it.
+TOP_LEVEL = ("command", "pass", "directory", "workers", "timeout", "budget", "max_trials")
+_HUGE = 1e300
+_KINDS = {str: "a string", bool: "true or false", list: "a list", dict: "a table"}
+
+
+class Table:
+    """A table of the file. ``done`` refuses the keys that nobody asked for.
+
+    Args:
+        name: Of the file, for messages.
+        data: The table's keys and values.
+        where: The path of keys that leads to it.
+        lines: Of every key in the file.
+    """
+
+    def __init__(
+        self, name: str, data: Mapping[str, Any], where: Where, lines: Mapping[Where, int]
+    ) -> None:
+        self.name, self.data, self.where, self.lines = name, data, where, lines
+        self._known: list[str] = []
+
+    @classmethod
+    def read(cls, path: Path) -> Table:
+        """The whole file as a table."""
+        try:
+            text = path.read_bytes().decode("utf-8").replace("\r\n", "\n")
+            data = tomllib.loads(text)
+        except OSError as error:
+            message = f"{path}: cannot be read ({error.strerror}). Give the path of a TOML file."
+            raise InputError(message) from error
+        except UnicodeDecodeError as error:
+            message = f"{path}: is not text in UTF-8 ({error.reason} at byte {error.start})."
+            raise InputError(message) from error
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"{path.name}: is not valid TOML: {error}") from error
+        return cls(path.name, data, (), key_lines(text))
+
+    # ------------------------------------------------------------------ refusing
+
+    def error(self, key: str | int | None, message: str) -> InputError:
+        """An error at a key of this table, or at the table itself."""
+        where = self.where if key is None else (*self.where, key)
+        while where and where not in self.lines:
+            where = where[:-1]
+        place = f", line {self.lines[where]}" if where else ""
+        return InputError(f"{self.name}{place}: {message}")
+
+    @property
+    def title(self) -> str:
+        """What the table is called in messages."""
+        return f"[{'.'.join(map(str, self.where))}]" if self.where else "the file"
+
+    def done(self) -> None:
+        """Refuse keys that mean nothing here."""
+        for key in self.data:
+            if key not in self._known:
+                allowed = ", ".join(sorted(set(self._known)))
+                message = f"unknown key {key!r} in {self.title}{_meant(key, self._known)}"
+                hint = ""
+                if self.where and key in TOP_LEVEL:
+                    hint = f" {key!r} belongs at the top, before the first [table]."
+                raise self.error(key, f"{message} Allowed here: {allowed}.{hint}")
+
+    # ------------------------------------------------------------------- reading
+
+    def any(self, key: str, default: Any = _NEEDED) -> Any:  # noqa: ANN401  TOML's own types
+        """Whatever stands at a key."""
+        self._known.append(key)
+        if key in self.data:
+            return self.data[key]
+        if default is _NEEDED:
+            close = [k for k in _close(key, self.data) if k not in self._known]
+            found = f" Is {close[0]!r} meant as {key!r}?" if close else ""
+            raise self.error(None, f"{self.title} needs the key {key!r}.{found}")
+        return default
+
+    def typed(self, key: str, kind: type, default: Any = _NEEDED) -> Any:  # noqa: ANN401
+        """A string, a boolean, a list or a table."""
+        value = self.any(key, default)
+        if key in self.data and not isinstance(value, kind):
+            raise self.error(key, f"{key!r} must be {_KINDS[kind]}, not {shown(value)}.")
+        return value
+
+    def word(self, key: str, allowed: Iterable[str], default: Any = _NEEDED) -> str:  # noqa: ANN401
+        """One of several words."""
+        words = list(allowed)
+        value = self.typed(key, str, default)
+        if value not in words:
+            message = f"{key} = {shown(value)} is not one of {', '.join(map(shown, words))}"
+            raise self.error(key, message + _meant(value, words))
+        return str(value)
+
+    def number(self, key: str, default: Any = _NEEDED) -> Any:  # noqa: ANN401  may be None
+        """A finite number, as a float."""
+        value = self.any(key, default)
+        if key in self.data:
+            if not _is_number(value):
+                raise self.error(key, f"{key!r} must be a number, not {shown(value)}.")
+            return float(value)
+        return value
+
+    def positive(self, key: str, default: Any = _NEEDED) -> Any:  # noqa: ANN401  may be None
+        """A number above zero."""
+        value = self.number(key, default)
+        if key in self.data and value <= 0:
+            raise self.error(key, f"{key} = {shown(self.data[key])}: must be above zero.")
+        return value
+
+    def whole(self, key: str, default: Any = _NEEDED, *, least: int = 1) -> Any:  # noqa: ANN401
+        """A whole number of at least ``least``."""
+        value = self.any(key, default)
+        if key not in self.data:
+            return value
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            message = f"{key!r} must be a whole number of at least {least}, not {shown(value)}."
+            raise self.error(key, message)
+        return value
+
+    def table(self, key: str, default: Any = _NEEDED) -> Table:  # noqa: ANN401
+        """A table inside this one; an empty one where it is left out."""
+        return Table(self.name, self.typed(key, dict, default), (*self.where, key), self.lines)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of strings, not empty."""
+        given = self.any(key)
+        if isinstance(given, str):
+            words = ", ".join(shown(word) for word in given.split())
+            message = f"{key!r} must be a list of strings, not one string: {key} = [{words}]"
+            raise self.error(key, f"{message}. (It is never run through a shell.)")
+        if not isinstance(given, list) or not given:
+            raise self.error(key, f"{key!r} must be a list of strings, not {shown(given)}.")
+        for index, item in enumerate(given):
+            if not isinstance(item, str) or "\0" in item:
+                found = Table(self.name, {}, (*self.where, key), self.lines)
+                message = f"element {index + 1} of {key!r} must be a string, not {shown(item)}."
+                raise found.error(index, message)
+        return tuple(given)
+
+
+def shown(value: object) -> str:
+    """A value as one would write it in TOML, shortened."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _is_number(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(value) < _HUGE  # type: ignore[arg-type]  # nan is not either
+
+
+def _close(word: str, words: Iterable[str]) -> list[str]:
+    return difflib.get_close_matches(word, list(words), n=1, cutoff=0.6)
+
+
+def _meant(word: str, words: Iterable[str]) -> str:
+    close = _close(word, words)
+    return f"; did you mean {close[0]!r}?" if close else "."

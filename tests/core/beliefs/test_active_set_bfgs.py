@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Descent within bounds: where it ends, what it costs, and where it gives up."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from stopwise.core.beliefs import active_set_bfgs as descent
+from stopwise.core.beliefs.active_set_bfgs import descend
+
+WIDE = np.array([[-50.0, 50.0]] * 2)
+
+
+@dataclasses.dataclass
+class Place:
+    x: np.ndarray
+    value: float
+    slope: object
+    asked: list
+
+    @property
+    def gradient(self):
+        self.asked.append(self.x)
+        return self.slope(self.x)
+
+
+class Landscape:
+    """A function that counts its evaluations, and where gradients are asked for."""
+
+    def __init__(self, value, slope):
+        self.value, self.slope, self.tried, self.asked = value, slope, [], []
+
+    def __call__(self, x):
+        self.tried.append(x)
+        return Place(x, self.value(x), self.slope, self.asked)
+
+
+def quadratic(hessian, bottom):
+    hessian, bottom = np.array(hessian), np.array(bottom)
+    return Landscape(
+        lambda x: 0.5 * (x - bottom) @ hessian @ (x - bottom), lambda x: hessian @ (x - bottom)
+    )
+
+
+STRETCHED = [[2.0, 0.3], [0.3, 500.0]]
+COUPLED = [[1.0, 0.95], [0.95, 1.0]]
+
+
+def end(landscape, start, curvature, bounds=WIDE):
+    return descend(landscape, landscape(np.array(start)), np.array(curvature), bounds).x
+
+
+def test_who_is_told_the_curvature_needs_few_steps():
+    told, untold = (quadratic(STRETCHED, [1.0, 0.5]) for _ in range(2))
+    np.testing.assert_allclose(end(told, [0.0, 0.0], STRETCHED), [1.0, 0.5], atol=1e-3)
+    np.testing.assert_allclose(end(untold, [0.0, 0.0], np.eye(2)), [1.0, 0.5], atol=2e-3)
+    assert len(told.tried) <= 3 < len(untold.tried)
+
+
+def test_a_narrow_bent_valley_is_followed_to_its_end():
+    rosenbrock = Landscape(
+        lambda x: (1.0 - x[0]) ** 2 + 100.0 * (x[1] - x[0] ** 2) ** 2,
+        lambda x: np.array(
+            [
+                -2.0 * (1.0 - x[0]) - 400.0 * x[0] * (x[1] - x[0] ** 2),
+                200.0 * (x[1] - x[0] ** 2),
+            ]
+        ),
+    )
+    np.testing.assert_allclose(end(rosenbrock, [-1.2, 1.0], np.eye(2)), [1.0, 1.0], atol=5e-3)
+    assert len(rosenbrock.tried) < 60
+    # A try that gains nothing costs no gradient.
+    assert len({tuple(x) for x in rosenbrock.asked}) < len(rosenbrock.tried)
+
+
+@pytest.mark.parametrize(
+    ("bottom", "start", "expected"),
+    [
+        ([3.0, 0.5], [0.5, 0.5], [1.0, 0.5 + 0.3 * 2.0 / 500.0]),
+        ([-3.0, 0.5], [0.5, 0.5], [0.0, 0.5 - 0.3 * 3.0 / 500.0]),
+        ([-3.0, -3.0], [0.0, 0.0], [0.0, 0.0]),
+        ([3.0, 3.0], [1.0, 1.0], [1.0, 1.0]),
+    ],
+    ids=["high", "low", "in the lower corner", "in the upper corner"],
+)
+def test_bounds_are_kept_and_the_rest_is_minimised(bottom, start, expected):
+    landscape = quadratic(STRETCHED, bottom)
+    cube = np.array([[0.0, 1.0]] * 2)
+    np.testing.assert_allclose(end(landscape, start, STRETCHED, cube), expected, atol=1e-3)
+    assert all(np.all((x >= 0.0) & (x <= 1.0)) for x in landscape.tried)
+
+
+def test_what_is_fixed_stays():
+    landscape = quadratic(STRETCHED, [3.0, 3.0])
+    bounds = np.array([[0.25, 0.25], [-50.0, 50.0]])
+    found = end(landscape, [0.25, 0.0], STRETCHED, bounds)
+    assert found[0] == 0.25
+    assert found[1] == pytest.approx(3.0 + 0.3 * 2.75 / 500.0, abs=1e-4)
+
+
+def test_a_coordinate_that_others_push_out_rests_too():
+    # The first would go in by itself; the second, which goes far, pushes it back out.
+    landscape = quadratic(COUPLED, [-0.5, 1.5])
+    bounds = np.array([[0.0, 5.0], [0.0, 5.0]])
+    begin = landscape(np.zeros(2))
+    assert np.all(begin.gradient < 0.0)
+    np.testing.assert_allclose(
+        descend(landscape, begin, np.array(COUPLED), bounds).x,
+        [0.0, 1.5 - 0.5 * 0.95],
+        atol=1e-2,
+    )
+
+
+def test_steps_are_at_most_two_long():
+    landscape = quadratic([[1e-3, 0.0], [0.0, 1e-3]], [40.0, 0.0])
+    np.testing.assert_allclose(end(landscape, [0.0, 0.0], np.zeros((2, 2))), [40.0, 0.0], atol=0.1)
+    lengths = np.abs(np.diff([x[0] for x in landscape.tried]))
+    assert lengths.max() == pytest.approx(2.0)
+
+
+def test_where_nothing_is_better_the_search_ends():
+    misleading = Landscape(lambda x: float(x @ x), lambda x: -2.0 * x - 1.0)
+    begin = misleading(np.zeros(2))
+    assert descend(misleading, begin, np.eye(2), WIDE) is begin
+    assert len(misleading.tried) == 21
+
+
+def test_the_number_of_steps_is_bounded(monkeypatch):
+    monkeypatch.setattr(descent, "_STEPS", 3)
+    endless = Landscape(lambda x: -float(x[0]), lambda x: np.array([-1.0, 0.0 * x[1]]))
+    assert end(endless, [0.0, 0.0], np.eye(2))[0] == pytest.approx(3 / 1.01)

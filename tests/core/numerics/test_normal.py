@@ -1,0 +1,587 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expected improvement and fair values, against E max(y - f, 0) itself."""
+
+import itertools
+import math
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import stopwise.math
+from stopwise.core.numerics import normal
+from stopwise.core.numerics.normal import (
+    d_log_h,
+    inv_log_h,
+    log_ei,
+    log_ei_partials,
+    log_h,
+    pbgi,
+    pbgi_partials,
+)
+from stopwise.errors import InputError
+from tests.support import oracles
+from tests.support.oracles import mp
+from tests.support.strategies import boxes, costs, dyadics, magnitudes, normals, reals
+
+LARGEST = sys.float_info.max
+SMALLEST_NORMAL = sys.float_info.min
+SMALLEST = 5e-324
+PHI_0 = 1.0 / math.sqrt(2.0 * math.pi)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_warnings():
+    """All calls of this file are made where numpy raises instead of warning."""
+    with np.errstate(all="raise"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def test_a_warning_would_be_noticed():
+    with pytest.raises(FloatingPointError):
+        np.log(np.zeros(1))
+    with pytest.raises(UserWarning):
+        warnings.warn("noticed", stacklevel=1)
+
+
+def both_sides(*edges):
+    """Each edge and its two neighbours among the doubles."""
+    return [np.nextafter(edge, side) for edge in edges for side in (-np.inf, edge, np.inf)]
+
+
+def error(got, want, *, per):
+    """|got - want| in units of ``per``."""
+    return float(abs(mp.mpf(float(got)) - want) / mp.mpf(per))
+
+
+# -------------------------------------------------------------------------- the oracle itself
+
+
+@pytest.mark.parametrize("z", [-3.0, -0.5, 0.0, 0.7, 4.0])
+def test_the_oracle_is_the_expectation(z):
+    """Its folded integrals against the plain ones over the whole line."""
+    at = oracles.Standard(z)
+    line = [-30, -10, -3, z] if z > -3 else [-30, -10, z]
+    gain = mp.quad(lambda u: (z - u) * mp.npdf(u), line)
+    chance = mp.quad(mp.npdf, line)
+    spread = mp.quad(lambda u: -u * mp.npdf(u), line)
+    assert mp.almosteq(mp.exp(at.log_gain), gain, 1e-30)
+    assert mp.almosteq(at.chance_over_gain, chance / gain, 1e-30)
+    assert mp.almosteq(at.spread_over_gain, spread / gain, 1e-30)
+
+
+def test_log_ei_by_simulation():
+    mean, std, best = 1.3, 0.8, 0.9
+    gains = np.maximum(best - np.random.default_rng(5).normal(mean, std, 400_000), 0.0)
+    assert abs(np.exp(log_ei(mean, std, best)) - gains.mean()) < 4 * gains.std() / 400_000**0.5
+
+
+def test_opening_at_the_fair_value_breaks_even_in_simulation():
+    mean, std, cost = -2.0, 3.0, 0.4
+    level = pbgi(mean, std, cost)
+    gains = np.maximum(level - np.random.default_rng(6).normal(mean, std, 400_000), 0.0)
+    assert abs(gains.mean() - cost) < 4 * gains.std() / 400_000**0.5
+
+
+# ------------------------------------------------------------------------ log h and its inverse
+
+LEVELS = np.concatenate(
+    [
+        -np.logspace(-8, 8, 49),
+        np.logspace(-8, 8, 25),
+        np.linspace(-16.0, 2.0, 37),
+        both_sides(0.0, normal._FAR, -normal._FAR, normal._CERTAIN, -normal._CERTAIN),
+    ]
+)
+
+
+def test_log_h():
+    got = log_h(LEVELS)
+    for z, value in zip(LEVELS, got, strict=True):
+        want = oracles.Standard(z).log_gain
+        assert error(value, want, per=max(1, abs(want))) <= 1e-13, z
+
+
+def test_d_log_h():
+    got = d_log_h(LEVELS)
+    for z, value in zip(LEVELS, got, strict=True):
+        want = oracles.Standard(z).chance_over_gain
+        assert error(value, want, per=want) <= 1e-12, z
+
+
+def test_log_h_to_the_ends_of_the_doubles():
+    assert log_h(-1.5e154) == pytest.approx(-1.125e308, rel=1e-13)  # the square overflows
+    assert log_h(-1e155) == -np.inf
+    assert log_h(LARGEST) == pytest.approx(math.log(LARGEST), rel=1e-15)
+    assert d_log_h([-LARGEST, LARGEST]) == pytest.approx([LARGEST, 1.0 / LARGEST], rel=1e-12)
+    assert log_h([-np.inf, np.inf]).tolist() == [-np.inf, np.inf]
+    assert d_log_h([-np.inf, np.inf]).tolist() == [np.inf, 0.0]
+
+
+LOG_GAINS = np.concatenate(
+    [
+        -np.logspace(-6, 6, 4001),
+        np.logspace(-6, math.log10(700.0), 2001),
+        np.linspace(-12.0, 6.0, 4001),
+        both_sides(0.0, normal._GAUSSIAN, math.log(normal._LINEAR), math.log(PHI_0)),
+        [-1e6, 700.0],
+    ]
+)
+
+
+def test_log_h_gives_back_what_was_inverted():
+    difference = log_h(inv_log_h(LOG_GAINS)) - LOG_GAINS
+    assert np.max(np.abs(difference) / np.maximum(1.0, np.abs(LOG_GAINS))) <= 1e-12
+
+
+@pytest.mark.parametrize("t", [-1e6, -700.0, -4.0, -3.999, -1.0, 0.0, math.log(8.0), 3.7, 700.0])
+def test_inv_log_h_inverts_the_expectation_too(t):
+    assert error(t, oracles.Standard(inv_log_h(t)).log_gain, per=max(1.0, abs(t))) <= 1e-12
+
+
+def test_inv_log_h_to_the_ends_of_the_doubles():
+    low = [-1e100, *both_sides(normal._LOWEST), -1e308, -LARGEST]
+    assert inv_log_h(low) == pytest.approx(-math.sqrt(2.0) * np.sqrt(np.abs(low)), rel=1e-15)
+    assert inv_log_h(math.log(LARGEST)) == pytest.approx(LARGEST, rel=1e-12)
+    assert inv_log_h([710.0, LARGEST, np.inf]).tolist() == [np.inf] * 3
+    assert inv_log_h(-np.inf) == -np.inf
+
+
+def test_inv_log_h_does_not_depend_on_the_neighbours():
+    rng = np.random.default_rng(3)
+    t = rng.normal(-5.0, 30.0, 2 * normal._BLOCK + 3)
+    order = rng.permutation(t.size)
+    np.testing.assert_allclose(inv_log_h(t)[order], inv_log_h(t[order]), rtol=4e-16, atol=4e-16)
+    some = order[:50]
+    one_by_one = [inv_log_h(x) for x in t[some]]
+    np.testing.assert_allclose(inv_log_h(t)[some], one_by_one, rtol=4e-16, atol=4e-16)
+
+
+@given(reals(-30.0, 30.0))
+def test_h_of_z_less_h_of_minus_z_is_z(z):
+    difference = np.exp(log_h(z)) - np.exp(log_h(-z))
+    assert difference == pytest.approx(z, abs=1e-14 * (1.0 + abs(z)))
+
+
+@given(reals(-1e8, 1e8), magnitudes(-6, 8))
+def test_log_h_increases(z, step):
+    low, high = log_h([z, z + step])
+    # Concave: the rise is at least the step times the slope at its end. Rounding aside.
+    assume(step * d_log_h(z + step) > 1e-12 * (1.0 + abs(low)))
+    assert low < high
+
+
+@given(reals(-1e4, 1e4), magnitudes(-3, 4))
+def test_log_h_is_concave(z, step):
+    left, middle, right = log_h([z - step, z, z + step])
+    rounding = 1e-13 * (1.0 + max(abs(left), abs(middle), abs(right)))
+    assert middle - left >= right - middle - 2.0 * rounding
+    assert d_log_h(z - step) > d_log_h(z) > d_log_h(z + step)
+
+
+# ------------------------------------------------------------------------------------- log EI
+
+
+def gains():
+    """(mean, std, best) over all levels, at scales from 1e-300 to 1e290."""
+    scales = itertools.cycle([1.0, 1e-300, 3e-7, 1e290, 20.0, 7e120])
+    shifts = itertools.cycle([0.0, 1.0, 0.0, -0.3])
+    for z, std in zip(LEVELS[::2], scales, strict=False):
+        mean = next(shifts) * std
+        yield mean, std, mean + float(z) * std
+
+
+@pytest.mark.parametrize("case", list(gains()))
+def test_log_ei_and_its_partials(case):
+    mean, std, best = case
+    value, d_mean, d_std = oracles.log_ei_partials(mean, std, best)
+    got = log_ei_partials(mean, std, best)
+    assert log_ei(mean, std, best) == got[0]
+    # log s and log h may cancel: each is right to rounding.
+    assert error(got[0], value, per=1 + 2 * abs(mp.log(std)) + abs(value)) <= 1e-13
+    # phi underflows beyond z = 38, before its quotient by a small deviation would.
+    lost = SMALLEST_NORMAL * max(1.0, 1.0 / std)
+    for partial, want in zip(got[1:], (d_mean, d_std), strict=True):
+        if abs(want) > LARGEST:
+            assert math.isinf(partial)
+            assert partial * want > 0
+        else:
+            assert error(partial, want, per=abs(want) + lost / 1e-10) <= 1e-10
+
+
+EDGES = [-np.inf, -1e308, -1.0, 0.0, SMALLEST, 1.0, 1e308, np.inf, np.nan]
+NOT_NEGATIVE = [edge for edge in EDGES if not edge < 0]
+FINITE = [edge for edge in EDGES if math.isfinite(edge)]
+FINITE_POSITIVE = [edge for edge in FINITE if edge > 0]
+
+
+@pytest.mark.parametrize("std", NOT_NEGATIVE)
+def test_log_ei_is_nan_only_for_nan(std):
+    for mean, best in itertools.product(EDGES, EDGES):
+        for number in log_ei_partials(mean, std, best):
+            assert math.isnan(number) == any(map(math.isnan, (mean, std, best))), (mean, best)
+
+
+@pytest.mark.parametrize("std", FINITE_POSITIVE)
+def test_log_ei_is_infinite_only_where_it_overflows(std):
+    for mean, best in itertools.product(FINITE, FINITE):
+        want = oracles.log_ei_partials(mean, std, best)
+        for number, exact in zip(log_ei_partials(mean, std, best), want, strict=True):
+            if abs(exact) > LARGEST:
+                assert number == math.copysign(math.inf, exact), (mean, best)
+            else:
+                assert error(number, exact, per=1 + abs(exact)) <= 1e-12, (mean, best)
+
+
+def test_log_ei_of_a_certain_value_is_the_log_of_its_gain():
+    best = [2.0, 1.0, 0.5, 1e308]
+    value, d_mean, d_std = log_ei_partials([1.0, 1.0, 1.0, -1e308], 0.0, best)
+    # The last gain overflows, its logarithm does not.
+    assert value == pytest.approx([0.0, -np.inf, -np.inf, math.log(2e307) + math.log(10.0)])
+    assert d_mean == pytest.approx([-1.0, 0.0, 0.0, -5e-309], rel=1e-12)
+    assert d_std.tolist() == [0.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "best", "expected"),
+    [
+        (0.0, 1.0, np.inf, np.inf),  # everything is gained
+        (-np.inf, 1.0, 0.0, np.inf),
+        (np.inf, 1.0, 0.0, -np.inf),  # nothing is
+        (0.0, 1.0, -np.inf, -np.inf),
+        (0.0, np.inf, 0.0, np.inf),  # doubt without end
+        (0.0, np.inf, np.inf, np.inf),
+        (0.0, np.inf, -np.inf, -np.inf),  # no answer: nothing is promised
+        (np.inf, 1.0, np.inf, -np.inf),
+    ],
+)
+def test_log_ei_at_infinity(mean, std, best, expected):
+    assert log_ei(mean, std, best) == expected
+
+
+@given(normals(), dyadics(-100, 100), dyadics(-1000, 1000), magnitudes(-6, 6))
+def test_log_ei_shifts_and_scales(belief, best, shift, scale):
+    (mean, std), value = belief, log_ei(*belief, best)
+    assert log_ei(mean + shift, std, best + shift) == value
+    scaled = log_ei(scale * mean, scale * std, scale * best)
+    # best - mean is rounded anew: by eps of its terms, times the slope.
+    slope = log_ei_partials(mean, std, best)[1]
+    rounding = 1e-15 * abs(slope) * (abs(mean) + abs(best)) + 1e-13 * (1.0 + abs(value))
+    assert scaled - math.log(scale) == pytest.approx(value, abs=rounding)
+
+
+# --------------------------------------------------------------------------------- fair values
+
+
+def assert_fair(mean, std, cost):
+    want = oracles.fair_value_partials(mean, std, cost)
+    got = pbgi_partials(mean, std, cost)
+    assert pbgi(mean, std, cost) == got[0]
+    if abs(want[0]) > LARGEST:
+        assert got[0] == math.copysign(math.inf, want[0])
+    else:
+        scale = abs(mp.mpf(mean)) + abs(want[0] - mp.mpf(mean))
+        assert error(got[0], want[0], per=scale + SMALLEST / 1e-12) <= 1e-12
+    assert got[1] == 1.0
+    # phi underflows beyond z = 38; the other derivative is of the size of the cost or larger.
+    assert error(got[2], want[2], per=abs(want[2]) + SMALLEST_NORMAL / 1e-10) <= 1e-10
+    assert error(got[3], want[3], per=want[3] + SMALLEST / 1e-10) <= 1e-10
+
+
+# log(cost/std), over all that costs and deviations from 1e-300 to 1e300 can make of it.
+LOG_RATIOS = np.concatenate(
+    [
+        -np.logspace(-1, math.log10(1380.0), 24),
+        np.logspace(-1, math.log10(1380.0), 10),
+        [-671.0, -665.0, 665.0, 671.0],  # where the ratio itself is close to its limits
+        both_sides(normal._GAUSSIAN, math.log(normal._LINEAR), math.log(normal._CERTAIN))[::2],
+    ]
+)
+
+
+@pytest.mark.parametrize("log_ratio", LOG_RATIOS)
+def test_fair_value_and_its_partials(log_ratio):
+    share = np.random.default_rng(int(1e6 * abs(log_ratio))).uniform()
+    lowest, highest = max(-690.0, -690.0 - log_ratio), min(690.0, 690.0 - log_ratio)
+    std = math.exp(lowest + share * (highest - lowest))
+    cost = math.exp(math.log(std) + log_ratio)
+    assert_fair(0.0, std, cost)
+    assert_fair(-3.0 * std, std, cost)
+    assert_fair(1e17 * max(std, cost), std, cost)
+
+
+@pytest.mark.parametrize("std", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("cost", [1e-300, 1.0, 1e300])
+def test_fair_value_at_extreme_prices_and_deviations(std, cost):
+    for mean in (0.0, 1.0, -1e300):
+        assert_fair(mean, std, cost)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("closeness", [0.0, *np.logspace(-16, -1, 11)])
+def test_fair_value_close_to_the_mean(sign, closeness):
+    """z is near 0: g - m keeps its relative precision, although log(cost/std) does not."""
+    for std in (1.0, 0.7, 3.1e-300, 9.7e299):
+        assert_fair(0.0, std, std * PHI_0 * (1.0 + sign * closeness))
+
+
+@pytest.mark.parametrize("z", both_sides(normal._NEAR_ZERO, -normal._NEAR_ZERO))
+def test_fair_value_where_its_refinement_begins(z):
+    assert_fair(0.0, 1.0, math.exp(log_h(z)))
+
+
+def test_subnormal_deviations_and_prices():
+    for std, cost in [(SMALLEST, SMALLEST), (1e-310, 3e-311), (1.0, SMALLEST), (SMALLEST, 1.0)]:
+        assert_fair(0.0, std, cost)
+
+
+def test_the_sum_of_two_huge_terms():
+    """m and s z are of opposite sign; s z overflows where g does not."""
+    mean, std = 1.5e308, 1.2e308
+    assert math.isinf(-std * 2.0)
+    assert_fair(mean, std, std * math.exp(log_h(-2.0)))
+    assert_fair(-mean, std, std * math.exp(log_h(-2.0)))
+
+
+@pytest.mark.parametrize("std", NOT_NEGATIVE)
+def test_fair_value_is_nan_only_for_nan(std):
+    for mean, cost in itertools.product(EDGES, NOT_NEGATIVE):
+        numbers = pbgi_partials(mean, std, cost)
+        assert pbgi(mean, std, cost) == numbers[0] or math.isnan(numbers[0])
+        for number in numbers:
+            assert math.isnan(number) == any(map(math.isnan, (mean, std, cost))), (mean, cost)
+
+
+@pytest.mark.parametrize("std", FINITE_POSITIVE)
+@pytest.mark.parametrize("cost", FINITE_POSITIVE)
+def test_fair_value_is_infinite_only_where_it_overflows(std, cost):
+    for mean in FINITE:
+        assert_fair(mean, std, cost)
+
+
+def test_fair_value_of_a_certain_box_is_mean_plus_cost():
+    value, d_mean, d_std, d_log_cost = pbgi_partials([1.0, -2.0, 0.1], 0.0, [0.5, 0.0, 1e300])
+    assert value.tolist() == [1.5, -2.0, 1e300]
+    assert d_mean.tolist() == [1.0, 1.0, 1.0]
+    assert d_std.tolist() == [0.0, 0.0, 0.0]
+    assert d_log_cost.tolist() == [0.5, 0.0, 1e300]
+
+
+def test_fair_value_of_a_free_box_is_minus_infinity():
+    value, d_mean, d_std, d_log_cost = pbgi_partials([1.0, -1e308], [SMALLEST, 1e308], 0.0)
+    assert value.tolist() == [-np.inf, -np.inf]
+    assert d_mean.tolist() == [1.0, 1.0]
+    assert d_std.tolist() == [-np.inf, -np.inf]
+    assert d_log_cost.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "cost", "expected"),
+    [
+        (np.inf, 1.0, 1.0, np.inf),  # the mean decides first
+        (-np.inf, 1.0, np.inf, -np.inf),
+        (np.inf, 1.0, 0.0, np.inf),
+        (np.inf, np.inf, 1.0, np.inf),
+        (0.0, 1.0, np.inf, np.inf),  # then the price
+        (0.0, np.inf, np.inf, np.inf),
+        (0.0, np.inf, 0.0, -np.inf),
+        (0.0, np.inf, 1.0, -np.inf),  # then the deviation
+    ],
+)
+def test_fair_value_at_infinity(mean, std, cost, expected):
+    assert pbgi(mean, std, cost) == expected
+
+
+@given(boxes(), dyadics(-1000, 1000), magnitudes(-6, 6))
+def test_fair_value_shifts_and_scales(box, shift, scale):
+    (mean, std, cost), value = box, pbgi(*box)
+    moved = pbgi(scale * (mean + shift), scale * std, scale * cost)
+    size = abs(mean) + abs(shift) + abs(value - mean)
+    assert moved / scale == pytest.approx(value + shift, rel=0, abs=1e-13 * size)
+
+
+@given(boxes(), magnitudes(-3, 3))
+def test_fair_value_increases_with_mean_and_cost_and_falls_with_doubt(box, step):
+    mean, std, cost = box
+    value = pbgi(mean, std, cost)
+    assert pbgi(mean + (abs(mean) + abs(value)) * step + step, std, cost) > value
+    # Without a mean that swallows them, even small changes show.
+    value = pbgi(0.0, std, cost)
+    assert pbgi(0.0, std, cost * (1.0 + step)) > value
+    if cost < 4.0 * std:
+        assert pbgi(0.0, std * (1.0 + step), cost) < value
+    else:  # practically certain: the fair value is the cost
+        assert pbgi(0.0, std * (1.0 + step), cost) <= value * (1.0 + 1e-15)
+
+
+@given(normals(), costs(), magnitudes(-8, 3), st.sampled_from([-1.0, 1.0]))
+def test_closed_boxes_and_stopping_are_one_question(belief, cost, distance, side):
+    """The fair value is at least y if and only if log EI over y is at most log cost."""
+    mean, std = belief
+    value = pbgi(mean, std, cost)
+    best = value + side * distance * std
+    assume(abs(best - value) > 1e-11 * (abs(mean) + abs(value - mean)))
+    assert (value >= best) == (log_ei(mean, std, best) <= math.log(cost))
+
+
+# ---------------------------------------------------------------------------------- gradients
+
+
+def log_cost_pbgi(mean, std, log_cost):
+    return pbgi(mean, std, math.exp(log_cost))
+
+
+GRADIENTS = {  # name: (function, arguments, which of them moves, its derivative)
+    "log_h": (log_h, (-2.3,), 0, d_log_h),
+    "log_h, far": (log_h, (-40.0,), 0, d_log_h),
+    "log_h, above": (log_h, (1.7,), 0, d_log_h),
+    "log_ei in mean": (log_ei, (1.0, 0.5, 0.2), 0, lambda *a: log_ei_partials(*a)[1]),
+    "log_ei in std": (log_ei, (1.0, 0.5, 0.2), 1, lambda *a: log_ei_partials(*a)[2]),
+    "log_ei in best": (log_ei, (1.0, 0.5, 0.2), 2, lambda *a: -log_ei_partials(*a)[1]),
+    "log_ei in mean, gained": (log_ei, (-1.0, 0.5, 0.2), 0, lambda *a: log_ei_partials(*a)[1]),
+    "log_ei in std, gained": (log_ei, (-1.0, 0.5, 0.2), 1, lambda *a: log_ei_partials(*a)[2]),
+    "log_ei in mean, certain": (log_ei, (-1.0, 0.0, 0.2), 0, lambda *a: log_ei_partials(*a)[1]),
+    **{
+        f"pbgi in {name}, {case}": (
+            log_cost_pbgi,
+            (mean, std, math.log(cost)),
+            which,
+            lambda m, s, t, which=which: pbgi_partials(m, s, math.exp(t))[1 + which],
+        )
+        for which, name in enumerate(["mean", "std", "log cost"])
+        for case, (mean, std, cost) in {
+            "cheap": (0.3, 0.8, 1e-9),
+            "near the mean": (0.3, 0.8, 0.32),
+            "dear": (-2.0, 0.5, 1.1),
+            "practically certain": (0.3, 0.01, 1.0),
+        }.items()
+    },
+}
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients_by_finite_differences(name):
+    function, arguments, which, derivative = GRADIENTS[name]
+
+    def moved(step):
+        return function(*(a + step * (i == which) for i, a in enumerate(arguments)))
+
+    step = 1e-3
+    coarse, fine = ((moved(d) - moved(-d)) / (2.0 * d) for d in (2.0 * step, step))
+    extrapolated = (4.0 * fine - coarse) / 3.0  # error of order step^4
+    assert derivative(*arguments) == pytest.approx(extrapolated, rel=1e-7, abs=1e-10)
+
+
+# ----------------------------------------------------------------------------- what goes in
+
+FUNCTIONS = {
+    "log_h": (log_h, 1),
+    "d_log_h": (d_log_h, 1),
+    "inv_log_h": (inv_log_h, 1),
+    "log_ei": (log_ei, 3),
+    "pbgi": (pbgi, 3),
+    **{f"log_ei_partials {i}": (lambda *a, i=i: log_ei_partials(*a)[i], 3) for i in range(3)},
+    **{f"pbgi_partials {i}": (lambda *a, i=i: pbgi_partials(*a)[i], 3) for i in range(4)},
+}
+each_function = pytest.mark.parametrize(
+    ("function", "arity"), FUNCTIONS.values(), ids=FUNCTIONS.keys()
+)
+
+
+@each_function
+def test_scalars_give_scalars(function, arity):
+    for one in (1.0, 1, True, np.float64(1.0), np.float32(1.0), np.int64(1), np.array(1.0)):
+        value = function(*[one] * arity)
+        assert isinstance(value, float)
+        assert value == function(*[[1.0]] * arity)[0]
+
+
+@each_function
+def test_empty_arrays_give_empty_arrays(function, arity):
+    for shape in [(0,), (0, 3), (2, 0)]:
+        value = function(*[np.empty(shape)] * arity)
+        assert value.shape == shape
+        assert value.dtype == np.float64
+    assert function(*[[]] * arity).shape == (0,)
+
+
+@each_function
+def test_all_kinds_of_arrays_give_the_same(function, arity):
+    plain = np.arange(1.0, 13.0).reshape(3, 4)
+    want = function(*[plain] * arity)
+    assert want.shape == (3, 4)
+    frozen = plain.copy()
+    frozen.flags.writeable = False
+    strided = np.zeros((6, 8))
+    strided[::2, ::2] = plain
+    kinds = {
+        "list": plain.tolist(),
+        "integers": plain.astype(int),
+        "single": plain.astype(np.float32),
+        "Fortran": np.asfortranarray(plain),
+        "strided": strided[::2, ::2],
+        "reversed": plain[::-1, ::-1].copy()[::-1, ::-1],
+        "read-only": frozen,
+        "swapped bytes": plain.astype(">f8"),
+    }
+    for kind, array in kinds.items():
+        np.testing.assert_array_equal(function(*[array] * arity), want, err_msg=kind)
+    for i, j in itertools.product(range(3), range(4)):
+        one = function(*[plain[i, j]] * arity)
+        assert one == pytest.approx(want[i, j], rel=1e-14, abs=1e-300)
+
+
+@each_function
+def test_inputs_are_left_alone_and_outputs_are_new(function, arity):
+    given = [np.array([0.5, np.nan, 0.0, np.inf]) for _ in range(arity)]
+    kept = [array.copy() for array in given]
+    value = function(*given)
+    for array, copy in zip(given, kept, strict=True):
+        np.testing.assert_array_equal(array, copy)
+        assert not np.shares_memory(array, value)
+    assert value.flags.writeable
+
+
+@pytest.mark.parametrize("function", [log_ei, pbgi])
+def test_shapes_broadcast(function):
+    mean, std, third = np.linspace(-1.0, 1.0, 3)[:, None], np.array([0.5, 1.0, 2.0, 4.0]), 0.3
+    value = function(mean, std, third)
+    assert value.shape == (3, 4)
+    for i, j in itertools.product(range(3), range(4)):
+        assert value[i, j] == pytest.approx(function(mean[i, 0], std[j], third), rel=1e-14)
+    with pytest.raises(ValueError, match="broadcast"):
+        function(np.ones(2), np.ones(3), 1.0)
+
+
+@pytest.mark.parametrize("function", [log_ei, log_ei_partials, pbgi, pbgi_partials])
+@pytest.mark.parametrize("bad", [-1.0, -SMALLEST, -np.inf])
+def test_a_negative_deviation_is_refused(function, bad):
+    message = f"std must not be negative: got {bad!r} at position 2 (1 of 3 values). "
+    with pytest.raises(InputError) as caught:
+        function(0.0, [1.0, np.nan, bad], 1.0)
+    assert str(caught.value) == message + "Give std >= 0."
+
+
+@pytest.mark.parametrize("function", [pbgi, pbgi_partials])
+@pytest.mark.parametrize("bad", [-1.0, -SMALLEST, -np.inf])
+def test_a_negative_cost_is_refused(function, bad):
+    """Counted among the costs as they were given, not as they were broadcast."""
+    message = f"cost must not be negative: got {bad!r} at position 0 (1 of 1 values). "
+    with pytest.raises(InputError) as caught:
+        function(np.zeros(5), 1.0, bad)
+    assert str(caught.value) == message + "Give cost >= 0."
+
+
+def test_minus_zero_is_zero():
+    assert pbgi(1.0, -0.0, 0.5) == 1.5
+    assert pbgi(1.0, 1.0, -0.0) == -np.inf
+    assert log_ei(1.0, -0.0, 3.0) == math.log(2.0)
+
+
+def test_the_public_module_is_this_one():
+    for name in stopwise.math.__all__:
+        assert getattr(stopwise.math, name) is getattr(normal, name)

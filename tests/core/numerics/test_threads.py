@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BLAS runs on one thread inside a step, and as the user wants it outside."""
+
+import dataclasses
+
+import pytest
+import threadpoolctl
+
+import stopwise as sw
+from stopwise.core.numerics import threads as _threads
+from stopwise.stopping import Immediate
+
+SPACE = {"x": sw.Real(0.0, 1.0)}
+
+
+def threads():
+    """The numbers of threads of all BLAS libraries."""
+    pools = threadpoolctl.threadpool_info()
+    return {pool["num_threads"] for pool in pools if pool["user_api"] == "blas"}
+
+
+@pytest.fixture
+def two_threads():
+    """The user's own choice: two threads, also where the environment says one."""
+    with threadpoolctl.threadpool_limits(limits=2, user_api="blas"):
+        if threads() != {2}:
+            pytest.skip("this BLAS takes no second thread")
+        yield
+
+
+@dataclasses.dataclass(frozen=True)
+class Spy(Immediate):
+    """A rule that notes how many threads there are while it computes."""
+
+    seen: list = dataclasses.field(default_factory=list, hash=False, compare=False)
+    key: str = "spy"
+
+    def signal(self, snapshot):
+        self.seen.append(threads())
+        return snapshot.signal(snapshot.t)
+
+
+def test_a_step_has_one_thread_and_the_objective_those_of_the_user(two_threads):
+    spy, inside = Spy(), []
+
+    def objective(params):
+        inside.append(threads())
+        return params["x"]
+
+    result = sw.minimize(
+        objective, SPACE, lam=0.1, stopping=sw.stopping.FixedTrials(2), watch=[spy]
+    )
+    assert len(result.history) == 6
+    assert inside == [{2}] * 6
+    assert spy.seen == [{1}] * 3
+    assert threads() == {2}
+
+
+def test_every_step_is_limited_and_restored(two_threads):
+    spy = Spy()
+
+    @dataclasses.dataclass(frozen=True)
+    class Choose:
+        def bind(self, snapshot):
+            spy.seen.append(threads())
+            return sw.acquisition.LogEIPC().bind(snapshot)
+
+    study = sw.Study(SPACE, lam=0.1, acquisition=Choose(), watch=[spy])
+    for i in range(4):
+        study.tell({"x": i / 3}, 1.0 * i)
+    for step in (study.ask, study.explain, study.result, lambda: study.record(spy)):
+        spy.seen.clear()
+        study.tell({"x": 0.5}, 1.0)
+        step()
+        assert spy.seen == [{1}]
+        assert threads() == {2}
+
+
+def test_threads_are_restored_after_an_error(two_threads):
+    @dataclasses.dataclass(frozen=True)
+    class Broken(Spy):
+        def signal(self, snapshot):
+            super().signal(snapshot)
+            raise ZeroDivisionError
+
+    rule = Broken()
+    study = sw.Study(SPACE, lam=0.1, stopping=rule, n_initial=1)
+    study.tell({"x": 0.5}, 1.0)
+    with pytest.raises(ZeroDivisionError):
+        study.should_stop()
+    assert rule.seen == [{1}]
+    assert threads() == {2}
+
+
+def test_the_libraries_are_looked_up_once(monkeypatch):
+    made = []
+
+    class Counted(threadpoolctl.ThreadpoolController):
+        def __init__(self):
+            made.append(self)
+            super().__init__()
+
+    monkeypatch.setattr(threadpoolctl, "ThreadpoolController", Counted)
+    _threads._controller.cache_clear()
+    try:
+        sw.minimize(lambda p: p["x"], SPACE, lam=0.1, stopping="immediate")
+        assert len(made) == 1
+    finally:
+        _threads._controller.cache_clear()
+
+
+def test_a_limited_function_keeps_its_name_and_its_answer():
+    @_threads.single_threaded
+    def double(number, *, plus=0):
+        """Twice."""
+        return 2 * number + plus
+
+    assert (double.__name__, double.__doc__) == ("double", "Twice.")
+    assert double(3, plus=1) == 7

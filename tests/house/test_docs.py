@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documents agree with the code and with each other."""
+
+import re
+import tomllib
+
+import pytest
+
+from tests.support.repository import ROOT
+
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+DECISIONS = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
+CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)#\s]+)", page.read_text("utf-8"))
+    local = [target for target in targets if "://" not in target]
+    assert [target for target in local if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=name_of)
+def test_a_decision_is_short_and_complete(page):
+    text = page.read_text("utf-8")
+    assert len(text.splitlines()) <= 40
+    number = int(page.name[:4])
+    assert text.startswith(f"# {number}. ")
+    assert re.search(r"^Status: (accepted|superseded by \d+)$", text, re.MULTILINE)
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert headings == ["Context", "Decision", "Consequence"]
+
+
+def test_the_index_lists_every_decision_under_its_title():
+    index = (ROOT / "docs" / "adr" / "README.md").read_text("utf-8")
+    listed = re.findall(r"^\| \[(\d+)\]\(([^)]+)\) \| (.*) \|$", index, re.MULTILINE)
+    expected = []
+    for page in DECISIONS:
+        number, title = page.read_text("utf-8").partition("\n")[0].removeprefix("# ").split(". ")
+        expected.append((number, page.name, title))
+    assert listed == expected
+    assert [int(number) for number, *_ in listed] == list(range(1, len(listed) + 1))
+
+
+def test_the_picture_of_the_layers_is_the_enforced_one():
+    [enforced] = [
+        contract["layers"]
+        for contract in CONFIG["tool"]["importlinter"]["contracts"]
+        if contract.get("id") == "layers"
+    ]
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    picture = re.search(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
+    drawn = [re.split(r"\s{2,}", line)[0] for line in picture.splitlines()]
+    assert drawn == enforced
+
+
+def test_the_guide_is_short():
+    assert len((ROOT / "CONTRIBUTING.md").read_text("utf-8").splitlines()) <= 120
+
+
+def test_commands_of_the_guide_exist():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    commands = set(re.findall(r"`make (\w+)`", guide))
+    assert {"lint", "test", "slow", "bench"} <= commands
+    for command in commands:
+        assert re.search(rf"^{command}:", makefile, re.MULTILINE), command

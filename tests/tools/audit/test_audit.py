@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The audit: what every rule would have said of a history from elsewhere."""
+
+import csv
+import math
+import re
+
+import numpy as np
+import pytest
+from typer import Typer
+from typer.testing import CliRunner
+
+import stopwise as sw
+from stopwise.errors import InputError, InputTypeError
+from stopwise.study.external import Follower
+from stopwise.tools.audit._infer import infer_space
+from stopwise.tools.cli.audit import audit as audit_command
+
+QUICK = ["pbgi", "gss", "convergence", "immediate"]
+
+
+def history(n=24, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(n):
+        lr, layers = float(10 ** rng.uniform(-4, -1)), int(rng.integers(1, 7))
+        act = str(rng.choice(["relu", "tanh"]))
+        loss = (math.log10(lr) + 2.5) ** 2 + 0.1 * (layers - 3) ** 2 + 0.3 * (act == "relu")
+        rows.append({"lr": lr, "layers": layers, "act": act, "value": loss, "cost": float(layers)})
+    return rows
+
+
+def as_csv(path, rows):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def found():
+    return sw.audit(history(), lam=0.01, rules=QUICK)
+
+
+# -------------------------------------------------------------------------- the arithmetic
+
+
+def test_each_row_adds_up(found):
+    rows = history()
+    values, costs = [row["value"] for row in rows], [row["cost"] for row in rows]
+    assert [row.rule for row in found.rows] == QUICK
+    for row in found.rows:
+        n = len(rows) if row.stopped_at is None else row.stopped_at
+        assert row.spent == pytest.approx(sum(costs[:n]))
+        assert row.saved == pytest.approx(sum(costs[n:]))
+        assert row.best == min(values[:n])
+        assert row.lost == pytest.approx(min(values[:n]) - min(values))
+        assert row.net == pytest.approx(0.01 * row.saved - row.lost)
+
+
+def test_simple_rules_stop_where_a_loop_says(found):
+    """Convergence by its definition: the best value has not changed over five evaluations."""
+    values = [row["value"] for row in history()]
+    first = 8  # 2 (d + 1)
+    assert found["immediate"].stopped_at == found.n_initial == first
+    expected = next(
+        n for n in range(first + 5, len(values) + 1) if min(values[:n]) == min(values[: n - 5])
+    )
+    assert found["convergence"].stopped_at == expected
+
+
+def test_it_says_what_a_live_study_says(found):
+    """Replay over told data is the same as asking a study after each tell."""
+    live = Follower(found.space, lam=0.01, cost="reported", acquisition="logeipc", stopping="pbgi")
+    stopped = None
+    for n, row in enumerate(history(), start=1):
+        trial = live.begin({name: row[name] for name in ("lr", "layers", "act")})
+        live.tell(trial, row["value"], row["cost"])
+        if live.should_stop().stop and stopped is None:
+            stopped = n
+    assert found["pbgi"].stopped_at == stopped
+    now, said = live.should_stop(), found["pbgi"].now
+    assert (said.stop, said.rule, said.reason) == (now.stop, now.rule, now.reason)
+    assert said.value == pytest.approx(now.value, rel=1e-6)
+
+
+def test_maximising_is_minimising_the_negative(found):
+    turned = [{**row, "value": -row["value"]} for row in history()]
+    other = sw.audit(turned, lam=0.01, rules=QUICK, direction="maximize")
+    assert [row.stopped_at for row in other.rows] == [row.stopped_at for row in found.rows]
+    assert other.best == -found.best
+    assert [row.lost for row in other.rows] == [row.lost for row in found.rows]
+
+
+def test_every_rule_but_the_fixed_one_is_replayed():
+    rows = [{"x": i % 5, "value": abs(i % 5 - 2.0) + 0.01 * i, "cost": 1.0} for i in range(10)]
+    found = sw.audit(rows, lam=0.01)
+    assert {row.rule for row in found.rows} == set(sw.stopping.RULES) - {"fixed"}
+    assert any("noise is learned" in note for note in found.notes)
+
+
+def test_without_lam_the_rule_that_needs_it_is_left_out():
+    found = sw.audit(history(10), rules=None, lam=None, n_initial=9)
+    assert "pbgi" not in {row.rule for row in found.rows}
+    assert any("lam" in note for note in found.notes)
+    assert all(math.isnan(row.net) for row in found.rows)
+
+
+def test_a_history_a_study_and_a_result_are_audited_as_they_are():
+    result = sw.minimize(lambda p: (p["x"] - 0.3) ** 2, {"x": sw.Real(0, 1)}, lam=0.01)
+    found = sw.audit(result.history, space={"x": sw.Real(0, 1)}, lam=0.01, rules=["immediate"])
+    assert found.n == len(result.history)
+    assert found.spent == result.spent
+    study = sw.Study({"x": sw.Real(0, 1)}, lam=0.01)
+    for o in result.history:
+        study.tell(o.params, o.value, o.cost)
+    assert sw.audit(study, lam=0.01, rules=["immediate"]).space == {"x": sw.Real(0, 1)}
+
+
+def test_a_journal_is_audited_by_its_path(tmp_path):
+    path = tmp_path / "run.jsonl"
+    result = sw.minimize(lambda p: p["n"], {"n": sw.Integer(1, 9)}, lam=0.01, journal=path)
+    found = sw.audit(path, lam=0.01, rules=["immediate"])
+    assert (found.n, found.spent) == (len(result.history), result.spent)
+    assert found.space == {"n": sw.Integer(1, 9)}
+
+
+def test_failed_evaluations_are_paid_and_not_believed():
+    space = {"x": sw.Real(0, 1)}
+    study = sw.Study(space, lam=0.01)
+    for x in (0.1, 0.9, 0.5, 0.3, 0.7):
+        study.tell({"x": x}, None if x == 0.9 else x, 2.0, charge=True)
+    found = sw.audit(study.history, space=space, lam=0.01, rules=["immediate"])
+    assert (found.n, found.spent) == (4, 10.0)
+    assert (found["immediate"].stopped_at, found["immediate"].saved) == (4, 0.0)
+
+
+# ----------------------------------------------------------------------------- what is read
+
+
+def test_csv_parquet_frames_and_columns_read_the_same(tmp_path, found):
+    import pandas as pd
+
+    frame = pd.DataFrame(history())
+    frame.to_parquet(tmp_path / "runs.parquet")
+    sources = [
+        as_csv(tmp_path / "runs.csv", history()),
+        str(tmp_path / "runs.parquet"),
+        frame,
+        frame.to_dict("list"),
+    ]
+    for source in sources:
+        other = sw.audit(source, lam=0.01, rules=["convergence"])
+        assert other["convergence"] == found["convergence"]
+        assert other.space == found.space
+
+
+def test_rows_that_cannot_be_used_are_counted_named_and_left_out(tmp_path, found):
+    rows = history()
+    odd = [
+        {**rows[0], "value": "nan"},
+        {**rows[1], "value": "crashed"},
+        {**rows[2], "cost": 0},
+        {**rows[3], "lr": ""},
+    ]
+    path = as_csv(tmp_path / "runs.csv", [*odd, *rows])
+    other = sw.audit(path, lam=0.01, rules=["convergence"])
+    [note] = other.notes
+    assert note == (
+        "4 of 28 rows are left out (row 1: value is None; row 2: value is 'crashed'; row 3: cost"
+        " is 0; row 4: lr is missing)"
+    )
+    assert other["convergence"] == found["convergence"]
+
+
+def test_an_order_column_sorts(found):
+    rows = [{**row, "step": i} for i, row in enumerate(history())]
+    other = sw.audit(rows[::-1], order="step", lam=0.01, rules=["convergence"])
+    assert other["convergence"] == found["convergence"]
+
+
+def test_missing_costs_name_the_columns_there_are():
+    rows = [{"x": r["lr"], "seconds": 1.0, "value": r["value"]} for r in history()]
+    with pytest.raises(
+        InputError, match=r"no column 'cost' .* 'x', 'seconds', 'value'.*cost=None"
+    ):
+        sw.audit(rows, lam=0.01)
+    found = sw.audit(rows, lam=0.01, cost=None, params=["x"], rules=["immediate"])
+    assert found.spent == len(rows)
+    assert "each evaluation is taken to cost 1" in found.notes
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "words"),
+    [
+        ([], InputError, "no rows"),
+        (7, InputTypeError, "cannot read evaluations from int"),
+        ("nowhere.csv", InputError, "there is no file"),
+        ([{"x": 1, "value": None, "cost": 1.0}] * 3, InputError, "nothing is left to audit"),
+        ([{"x": 1, "y": 1}], InputError, "no column 'value'"),
+        (history(4), InputError, "fewer than the initial design of 8"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused_in_words(data, error, words):
+    with pytest.raises(error, match=words):
+        sw.audit(data, lam=0.01, rules=["immediate"])
+
+
+# ------------------------------------------------------------------------- what is inferred
+
+
+def test_kinds_bounds_and_scales_are_inferred():
+    rng = np.random.default_rng(1)
+    rows = [
+        {
+            "number": i,
+            "lr": float(10 ** rng.uniform(-4, -1)),
+            "decay": float(rng.uniform(1e-5, 0.1)),
+            "units": int(2 ** rng.uniform(4, 10)),
+            "layers": int(rng.integers(1, 5)),
+            "bias": bool(rng.integers(2)),
+            "act": str(rng.choice(["relu", "tanh"])),
+            "run": f"run-{i}",
+            "machine": "gpu1",
+        }
+        for i in range(60)
+    ]
+    space, notes = infer_space(rows, list(rows[0]))
+    assert list(space) == ["lr", "decay", "units", "layers", "bias", "act"]
+    assert space["lr"].log
+    assert space["units"].log
+    assert not space["decay"].log
+    assert space["layers"] == sw.Integer(1, 4)
+    assert set(space["bias"].choices) == {True, False}
+    assert space["lr"].low == min(row["lr"] for row in rows)
+    assert [re.search(r"'(\w+)' (.*)$", note).groups() for note in notes] == [
+        ("number", "counts the rows and is left out"),
+        ("run", "has another text in every row and is left out"),
+        ("machine", "does not vary and is left out"),
+    ]
+
+
+def test_bounds_and_scales_can_be_given():
+    rows = [{"lr": 0.01 * (i + 1)} for i in range(9)]
+    space, _ = infer_space(rows, ["lr"], log=["lr"], bounds={"lr": (0.001, 1.0)})
+    assert space == {"lr": sw.Real(0.001, 1.0, log=True)}
+    with pytest.raises(InputError, match="no parameter column 'lt'; there are lr"):
+        infer_space(rows, ["lr"], log=["lt"])
+
+
+# ------------------------------------------------------------------------------ how it reads
+
+
+def test_it_prints_a_table_reasons_and_parameters(found):
+    text = str(found)
+    assert text.startswith("24 evaluations (the first 8 are the initial design), spent")
+    assert re.search(
+        r"^rule +stops after +spent +saved +best then +lost +net +now$", text, re.MULTILINE
+    )
+    assert "convergence: after" in text
+    assert re.search(r"^  lr +real, .* log scale$", text, re.MULTILINE)
+    assert max(map(len, str(found).split("\n\n")[1].splitlines())) <= 99
+
+
+def test_it_has_a_table_for_notebooks_and_escapes_it():
+    rows = [{"x": float(i), "<b>": i % 2, "value": float(i), "cost": 1.0} for i in range(8)]
+    rows[3]["value"] = "<script>"
+    page = sw.audit(rows, lam=0.1, rules=["immediate"])._repr_html_()
+    assert page.count("<tr>") == 2
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def command(*arguments):
+    app = Typer()
+    app.command()(audit_command)
+    return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def test_the_command_reads_a_file(tmp_path, found):
+    path = as_csv(tmp_path / "runs.csv", [{**r, "score": -r["value"]} for r in history()])
+    done = command(
+        path, "--value", "score", "--cost", "cost", "--lam", "0.01", "--maximize",
+        "--log", "lr", "--bounds", "layers=1:8", "--n-initial", 22,
+    )  # fmt: skip
+    assert done.exit_code == 0
+    assert re.search(r"^  lr +real, .* log scale$", done.output, re.MULTILINE)
+    assert re.search(r"^  layers +whole, 1 to 8$", done.output, re.MULTILINE)
+    assert re.search(
+        r"^  value +real", done.output, re.MULTILINE
+    )  # what is not named is a parameter
+    done = command(path, "--lam", "0.01", "--n-initial", 23, "--html", tmp_path / "page.html")
+    assert "page.html" in done.output
+    assert (tmp_path / "page.html").read_text("utf-8").lower().startswith("<!doctype html>")
+    with pytest.raises(InputError, match="--bounds 'lr': give a column"):
+        command(path, "--lam", "0.01", "--bounds", "lr")

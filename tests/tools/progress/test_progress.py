@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Progress: it says what is recorded, changes nothing, and never ends a run."""
+
+import builtins
+import io
+import json
+import math
+import os
+import pty
+import re
+import subprocess
+import sys
+import types
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import stopwise as sw
+from stopwise.errors import InputTypeError
+from stopwise.record.history import Observation
+from stopwise.stopping import PBGI, Convergence, FixedTrials
+from stopwise.tools.progress import SECONDS, Progress, Silent
+from stopwise.tools.progress.painters import Clock, Forgiving, Live, Notebook, bar, painter_for
+from stopwise.tools.progress.view import told, view_of
+from stopwise.tools.progress.words import amount, configuration, shortened, times
+
+TABLE = sw.Candidates([{"x": i, "y": (5 * i) % 7} for i in range(40)])
+LINE = {"x": sw.Real(0.0, 1.0)}
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
+
+
+def valley(params):
+    return 0.1 * (params["x"] - 13) ** 2 + params["y"]
+
+
+def bowl(params):
+    return (params["x"] - 0.3) ** 2
+
+
+def run_by_hand(study, objective, trials):
+    for _ in range(trials):
+        study.should_stop()
+        trial = study.ask()
+        study.tell(trial, objective(trial.params))
+    study.should_stop()
+    return study
+
+
+def path_of(result):
+    return [(dict(o.params), o.value) for o in result.history]
+
+
+# --------------------------------------------------------------------------------- words
+
+
+@pytest.mark.parametrize(
+    ("cost", "unit", "words"),
+    [
+        (32.0, "", "32"),
+        (4.5, "hours", "4.5 hours"),
+        (0.01234, SECONDS, "0.0123 s"),
+        (12.34, SECONDS, "12.3 s"),
+        (59.97, SECONDS, "60 s"),
+        (125.0, SECONDS, "2 min 5 s"),
+        (3599.9, SECONDS, "1 h 0 min"),
+        (math.nan, SECONDS, "nan s"),
+    ],
+)
+def test_costs_in_words(cost, unit, words):
+    assert amount(cost, unit) == words
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [
+        (3.21, "3.2 times"),
+        (321.4, "321 times"),
+        (1e9, "more than 1000 times"),
+        (0.0, "less than 0.001 times"),
+    ],
+)
+def test_ratios_in_words(ratio, words):
+    assert times(ratio) == words
+
+
+def test_long_and_wild_values_are_shortened():
+    params = {"lr": 0.00123456, "layers": 3, "name": "x" * 500 + "end", "evil": "a\nb\x1b[2J"}
+    line = configuration(params)
+    assert line.startswith("lr=0.001235 layers=3 name=xxx")
+    assert "end evil=a b [2J" in line
+    assert len(line) < 100
+    assert len(shortened("y" * 99, 10)) == 10
+
+
+# ---------------------------------------------------------------------------------- view
+
+
+def test_the_distance_is_gain_over_price():
+    study = run_by_hand(sw.Study(TABLE, lam=0.05), valley, 12)
+    [trace] = study.traces.values()
+    facts = trace.current.facts
+    expected = facts["gain"] / (0.05 * facts["cost"])
+    view = view_of(study, "euros")
+    [stop] = view.stops
+    assert stop.text == f"next worth {times(expected)} its price"
+    assert view.next == f"expected to gain {facts['gain']:.4g} for {facts['cost']:.4g} euros"
+    assert view.spent.text == "12 euros"
+    assert view.trials == "12"
+    best = study.best
+    assert view.best.startswith(f"{best.value:.4g} (trial {best.number}) x={best.params['x']} ")
+
+
+def test_the_bar_is_full_only_at_the_stop():
+    study = sw.Study(TABLE, lam=0.05)
+    shares = []
+    while not study.should_stop():
+        shares += [view_of(study).stops[0].share]
+        trial = study.ask()
+        study.tell(trial, valley(trial.params))
+    assert study.should_stop().rule == "pbgi"
+    assert view_of(study).stops[0].share == 1.0
+    assert all(share is None or 0.0 <= share < 1.0 for share in shares)
+    assert any(share is not None and share > 0 for share in shares)
+
+
+def test_an_average_is_called_one():
+    rule = sw.stopping.Smoothed(sw.stopping.PBGI(1e-4), 5)
+    study = run_by_hand(sw.Study(LINE, lam=1e-4, stopping=rule), bowl, 8)
+    assert view_of(study).stops[0].text.endswith("its price (recent average)")
+
+
+def test_the_initial_design_comes_first():
+    study = run_by_hand(sw.Study(TABLE, lam=0.05, max_trials=9), valley, 2)
+    view = view_of(study)
+    assert view.stops[0].text == "not before the initial design is done, 2 of 6"
+    assert view.next == ""
+    assert view.trials == "2 of at most 9"
+
+
+def test_a_budget_without_lam():
+    study = run_by_hand(sw.Study(TABLE, budget=20), valley, 10)
+    view = view_of(study)
+    assert view.spent.text == "10 of 20"
+    assert view.spent.share == 0.5
+    assert view.stops[0].text == "when nothing that is left is affordable"
+    assert view.next.startswith("expected to gain ")
+
+
+def test_each_rule_that_is_obeyed_has_its_line():
+    rules = [PBGI(0.05), Convergence(50), FixedTrials(30)]
+    study = run_by_hand(sw.Study(TABLE, lam=0.05, stopping=rules, watch="gss"), valley, 9)
+    first, second, third = view_of(study).stops
+    assert first.text.startswith("next worth ")
+    assert second.text.startswith("convergence: ")
+    assert third.text.startswith("fixed: ")
+
+
+def test_nothing_told_failures_and_what_runs():
+    study = sw.Study(TABLE, lam=0.05)
+    assert view_of(study).best == "none yet"
+    trial = study.ask()
+    assert [t.number for t in view_of(study).running] == [0]
+    study.tell(trial, None, message="out of memory\n" + "x" * 200)
+    assert view_of(study).trials == "1, 1 failed"
+    line = told(study.history[0])
+    assert line.startswith("trial 0 failed after 1: out of memory xxx")
+    assert len(line) < 100
+    assert told(Observation(3, {}, 0.5, 2.5), SECONDS) == "trial 3: 0.5 for 2.5 s"
+
+
+def test_running_trials_say_since_when():
+    study = sw.Study(TABLE, lam=0.05)
+    for _ in range(8):
+        study.ask()
+    now = [100.0]
+    clock = Clock("euros", now=lambda: now[0])
+    clock.look(view_of(study))
+    now[0] = 175.0
+    lines = clock.running(view_of(study))
+    assert re.fullmatch(
+        r"trial 0 \(1 min 15 s, expected to cost about 1 euros\) x=\d+ y=\d", lines[0]
+    )
+    assert lines[-1] == "and 2 more"
+
+
+# ---------------------------------------------------------------------------- plain lines
+
+
+def test_one_line_for_each_trial_and_one_for_the_end():
+    out = io.StringIO()
+    result = sw.minimize(valley, TABLE, lam=0.05, progress=Progress(stream=out, unit="euros"))
+    lines = out.getvalue().splitlines()
+    assert len(lines) == len(result.history) + 1
+    assert not CONTROL.search(out.getvalue())
+    for observation, line in zip(result.history, lines, strict=False):
+        assert line.startswith(f"trial {observation.number}: {observation.value:.4g} for 1 euros")
+        assert " | best " in line
+    assert "| next expected to gain " in lines[-2]
+    assert lines[-1] == f"Spent {result.spent:g} euros; pbgi: {result.verdict.reason}."
+    # the line of a trial knows what the rules said after it
+    ratio = float(re.search(r"worth ([\d.]+) times", lines[-2])[1])
+    assert ratio <= 1.0
+    assert float(re.search(r"worth ([\d.]+) times", lines[-3])[1]) > 1.0
+
+
+def test_true_writes_to_standard_error(capsys):
+    result = sw.minimize(valley, TABLE, lam=0.05, progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == len(result.history) + 1
+
+
+def test_seconds_are_written_as_seconds(capsys):
+    sw.minimize(valley, TABLE, lam=1e3, cost="seconds", progress=True)
+    assert re.search(
+        r"^trial 0: [\d.]+ for [\d.e-]+ s \| .* spent [\d.e-]+ s", capsys.readouterr().err
+    )
+
+
+def test_an_executor_shows_all_that_came_back():
+    out = io.StringIO()
+    with ThreadPoolExecutor(3) as pool:
+        result = sw.maximize(
+            lambda p: -valley(p), TABLE, lam=0.05, executor=pool, progress=Progress(stream=out)
+        )
+    lines = out.getvalue().splitlines()
+    assert len(lines) == len(result.history) + 1
+    numbers = [int(re.match(r"trial (\d+)", line)[1]) for line in lines[:-1]]
+    assert numbers == [o.number for o in result.history]
+
+
+# ----------------------------------------------------------------------- changes nothing
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"noise": "learn"}, {"budget": 15.0, "lam": None}, {"stopping": ["pbgi", "gss"]}],
+    ids=["plain", "noisy", "budget", "rules"],
+)
+def test_watching_changes_nothing(options):
+    options = {"lam": 0.01, "max_trials": 14, **options}
+    alone = sw.minimize(bowl, LINE, **options)
+    watched = sw.minimize(bowl, LINE, **options, progress=Progress(stream=io.StringIO()))
+    assert path_of(watched) == path_of(alone)
+    assert watched.verdict == alone.verdict
+
+
+def test_it_costs_nothing_when_off():
+    script = (
+        "import json, sys, stopwise as sw\n"
+        "sw.minimize(lambda p: p['x'], {'x': sw.Real(0, 1)}, lam=1.0)\n"
+        "print(json.dumps([m for m in ('rich', 'IPython', 'html') if m in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+    assert json.loads(done.stdout) == []
+
+
+def test_only_true_and_false():
+    with pytest.raises(InputTypeError, match="progress='yes': give True"):
+        sw.minimize(valley, TABLE, lam=0.05, progress="yes")
+
+
+# -------------------------------------------------------------------------- never breaks
+
+
+class Terminal(io.StringIO):
+    """A stream that says that somebody watches."""
+
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
+class Broken(Terminal):
+    def write(self, _):
+        raise BrokenPipeError
+
+    def flush(self):
+        raise BrokenPipeError
+
+
+class Gone(Terminal):
+    def isatty(self):
+        raise ValueError("I/O operation on closed file")
+
+
+def closed():
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.fixture
+def a_terminal(monkeypatch):
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+@pytest.mark.parametrize("stream", [Broken(), Gone(), closed()], ids=["pipe", "gone", "closed"])
+def test_a_stream_that_fails_ends_nothing(stream, a_terminal):
+    result = sw.minimize(valley, TABLE, lam=0.05, progress=Progress(stream=stream))
+    assert result.verdict.rule == "pbgi"
+
+
+def test_no_standard_error_at_all(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert sw.minimize(valley, TABLE, lam=0.05, progress=True).verdict.rule == "pbgi"
+
+
+def test_a_picture_that_fails_ends_nothing(monkeypatch, a_terminal):
+    def fails(*_):
+        message = "a bug of ours"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr("stopwise.tools.progress.view_of", fails)
+    before = sys.stdout
+    result = sw.minimize(valley, TABLE, lam=0.05, progress=Progress(stream=Terminal()))
+    assert result.verdict.rule == "pbgi"
+    assert sys.stdout is before
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_without_unicode(terminal, a_terminal):
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii", errors="strict")
+    stream.isatty = lambda: terminal
+    sw.minimize(
+        lambda p: len(p["größe"]),
+        {"größe": sw.Categorical(["über", "ß", "日本語の値"])},
+        lam=0.05,
+        progress=Progress(stream=stream),
+    )
+    stream.flush()
+    shown = raw.getvalue().decode("ascii")
+    assert "pbgi: " in shown or "exhausted: " in shown
+    assert ("gr??e=?" in shown) == terminal
+
+
+# ---------------------------------------------------------------------------- a terminal
+
+
+def test_the_live_view_fits_a_narrow_terminal(a_terminal, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    stream = Terminal()
+    sw.minimize(valley, TABLE, lam=0.05, progress=Progress(stream=stream))
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())  # colours take no room
+    lines = CONTROL.sub("\n", plain).split("\n")
+    assert max(map(len, lines)) <= 30
+    assert any(re.fullmatch(r"   next  expected to gain .*…", line) for line in lines)
+
+
+def test_the_live_view_shows_it_all(a_terminal):
+    stream = Terminal()
+    result = sw.minimize(valley, TABLE, lam=0.05, progress=Progress(stream=stream, unit="h"))
+    text = CONTROL.sub("", stream.getvalue())
+    for part in (
+        " trials  ",
+        "   best  ",
+        "  spent  ",
+        "   next  ",
+        "  stop?  ",
+        "running  trial ",
+    ):
+        assert part in text
+    assert f"  spent  {result.spent:g} h" in text
+    assert bar(1.0, plain=False) in text
+
+
+def test_the_terminal_is_given_back_after_an_interrupt(a_terminal):
+    def interrupted(params):
+        raise KeyboardInterrupt
+
+    stream, before = Terminal(), (sys.stdout, sys.stderr)
+    with pytest.raises(KeyboardInterrupt):
+        sw.minimize(interrupted, TABLE, lam=0.05, progress=Progress(stream=stream))
+    assert (sys.stdout, sys.stderr) == before
+    assert stream.getvalue().rstrip().endswith("\x1b[?25h")  # the cursor is shown again
+
+
+OWN_OUTPUT = """
+import stopwise as sw
+def f(p):
+    print("own output")
+    return p["x"]
+sw.minimize(f, {"x": sw.Integer(1, 4)}, lam=0.5, progress=True)
+"""
+
+
+def test_what_the_objective_prints_to_a_file_stays_there():
+    watched, terminal = pty.openpty()
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    done = subprocess.run(
+        [sys.executable, "-c", OWN_OUTPUT],
+        check=True, stdout=subprocess.PIPE, stderr=terminal, text=True, env=env,
+    )  # fmt: skip
+    os.close(terminal)
+    shown = b""
+    try:
+        while chunk := os.read(watched, 65536):
+            shown += chunk
+    except OSError:  # Linux's way to say that the other end is closed
+        pass
+    os.close(watched)
+    assert set(done.stdout.splitlines()) == {"own output"}
+    assert b"own output" not in shown
+    assert b"stop?" in shown
+
+
+def test_who_paints(a_terminal, monkeypatch):
+    live = painter_for(Terminal(), "")
+    assert isinstance(live, Live)
+    live.close("")
+    monkeypatch.setenv("TERM", "dumb")
+    assert not isinstance(painter_for(Terminal(), ""), Live)
+    assert isinstance(Progress(), Silent)  # what drives the one drives the other
+    assert Forgiving(None).write("nobody") == 6
+
+
+# ----------------------------------------------------------------------------- a notebook
+
+
+@pytest.fixture
+def cell(monkeypatch):
+    """A notebook's cell: what was displayed, and how it was replaced."""
+    shown = []
+
+    class Handle:
+        def update(self, bundle, *, raw):
+            assert raw
+            shown[-1] = bundle
+
+    def display(bundle, *, raw, display_id):
+        assert raw
+        assert display_id
+        shown.append(bundle)
+        return Handle()
+
+    shell = type("ZMQInteractiveShell", (), {})()
+    monkeypatch.setattr(builtins, "get_ipython", lambda: shell, raising=False)
+    package = types.ModuleType("IPython")
+    package.display = types.ModuleType("IPython.display")
+    package.display.display = display
+    monkeypatch.setitem(sys.modules, "IPython", package)
+    monkeypatch.setitem(sys.modules, "IPython.display", package.display)
+    return shown
+
+
+def test_a_notebook_has_one_output_that_is_replaced(cell):
+    assert isinstance(painter_for(None, ""), Notebook)
+    space = {"<b>x</b>": sw.Integer(0, 9)}
+    result = sw.minimize(lambda p: p["<b>x</b>"], space, lam=0.5, progress=True)
+    [bundle] = cell
+    assert bundle["text/plain"].endswith(f"{result.verdict.reason}.")
+    assert f"   best  {result.best.value:g} (trial " in bundle["text/plain"]
+    assert "&lt;b&gt;x&lt;/b&gt;=" in bundle["text/html"]
+    assert "<b>" not in bundle["text/html"]

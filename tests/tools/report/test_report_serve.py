@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report's server: loopback only, its own name only, always the newest journal."""
+
+import http.client
+
+import pytest
+
+import stopwise as sw
+from stopwise.errors import InputError
+from stopwise.tools.report import ReportServer, cli_report
+
+
+def told(path):
+    """A stand-in for a journal: one value a line."""
+    study = sw.Study({"n": sw.Integer(1, 50)}, lam=0.1, n_initial=40)
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123  the path is a string
+        for number, line in enumerate(file, start=1):
+            study.tell({"n": number}, float(line))
+    return study
+
+
+@pytest.fixture
+def journal(tmp_path):
+    path = tmp_path / "run.jsonl"
+    path.write_text("3\n2\n", encoding="utf-8")
+    return path
+
+
+def get(server, path="/", host=None, method="GET"):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection.request(method, path, headers={} if host is None else {"Host": host})
+    answer = connection.getresponse()
+    body = answer.read().decode("utf-8")
+    connection.close()
+    return answer, body
+
+
+def test_it_listens_on_loopback_only(journal):
+    with ReportServer(journal, load=told) as server:
+        assert server._server.server_address[0] == "127.0.0.1"
+        assert server.url == f"http://127.0.0.1:{server.port}/"
+
+
+def test_the_page_follows_the_journal(journal):
+    with ReportServer(journal, load=told) as server:
+        answer, first = get(server)
+        assert answer.status == 200
+        assert answer.getheader("Content-Type") == "text/html; charset=utf-8"
+        assert "2 trials so far: the best value is 2" in first
+        before = get(server, "/version")[1]
+        assert f'data-version="{before}"' in first
+        assert get(server, "/version")[1] == before
+        with journal.open("a", encoding="utf-8") as file:
+            file.write("1\n")
+        assert get(server, "/version")[1] != before
+        assert "3 trials so far: the best value is 1" in get(server)[1]
+
+
+def test_a_real_journal_is_followed_while_it_is_written(tmp_path):
+    path = tmp_path / "real.jsonl"
+    study = sw.Study({"x": sw.Real(0, 1)}, lam=1e-9, n_initial=3, journal=path)
+    with ReportServer(path) as server:
+        for told_so_far in range(1, 4):
+            trial = study.ask()
+            assert "1 running" in get(server)[1]
+            study.tell(trial, trial.params["x"] ** 2)
+            plural = "trial" if told_so_far == 1 else "trials"
+            assert f"<h1>{told_so_far} {plural} so far" in get(server)[1]
+    study.close()
+
+
+def test_an_unchanged_journal_is_read_once(journal):
+    read = []
+
+    def load(path):
+        read.append(path)
+        return told(path)
+
+    with ReportServer(journal, load=load) as server:
+        assert get(server)[1] == get(server)[1]
+    assert read == [str(journal)]
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1", "localhost"])
+def test_another_name_is_turned_away(journal, host):
+    with ReportServer(journal, load=told) as server:
+        for path in ("/", "/version"):
+            answer, body = get(server, path, host=host)
+            assert answer.status == 421
+            assert "data-version" not in body
+        assert get(server, host=f"localhost:{server.port}")[0].status == 200
+
+
+def test_there_is_one_page_and_it_is_only_read(journal):
+    with ReportServer(journal, load=told) as server:
+        assert get(server, "/../run.jsonl")[0].status == 404
+        assert get(server, "/run.jsonl")[0].status == 404
+        assert get(server, method="POST")[0].status == 501
+        headers = get(server)[0]
+        assert headers.getheader("X-Content-Type-Options") == "nosniff"
+        assert headers.getheader("Content-Security-Policy") == "frame-ancestors 'none'"
+        assert headers.getheader("Cross-Origin-Resource-Policy") == "same-origin"
+
+
+def test_half_a_journal_is_said_in_words_and_mended_later(journal):
+    def load(path):
+        if "half" in journal.read_text("utf-8"):
+            message = "line 3 is not complete"
+            raise InputError(message)
+        return told(path)
+
+    with ReportServer(journal, load=load) as server:
+        journal.write_text("3\nhalf", encoding="utf-8")
+        answer, body = get(server)
+        assert (answer.status, body) == (503, "line 3 is not complete")
+        journal.write_text("3\n", encoding="utf-8")
+        assert get(server)[0].status == 200
+
+
+def test_a_journal_that_is_not_there_is_refused_at_once(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        ReportServer(tmp_path / "none.jsonl")
+
+
+def test_a_port_in_use_is_said_in_words(journal):
+    with (
+        ReportServer(journal, load=told) as server,
+        pytest.raises(InputError, match="cannot be used"),
+    ):
+        ReportServer(journal, server.port, told)
+
+
+def test_the_command_serves_until_interrupted(journal, monkeypatch):
+    said = []
+
+    def interrupted(self):
+        self._server.server_close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ReportServer, "serve_forever", interrupted)
+    assert cli_report(journal, load=told, serve=True, say=said.append) is None
+    assert said[0].startswith("serving http://127.0.0.1:")
+    assert said[-1] == "ended"

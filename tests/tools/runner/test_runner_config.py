@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a file may say, and how a wrong one is refused."""
+
+import re
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import stopwise as sw
+from stopwise.errors import InputError
+from stopwise.tools.runner import check_program, described, load, new_study
+from stopwise.tools.runner.passing import arguments, check_passing, own_values, variables
+from stopwise.tools.runner.table import Table
+from tests.support.repository import ROOT
+
+GOOD = """\
+command = ["true"]
+workers = 2
+[parameters.lr]
+type = "real"
+low = 1e-4
+high = 1e-1
+log = true
+[parameters]
+act = { type = "categorical", choices = ["relu", "tanh"] }
+[worth]
+improvement = 0.01
+cost = 5.0
+"""
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    def load_text(text):
+        path = tmp_path / "tune.toml"
+        path.write_text(text, encoding="utf-8")
+        return load(path)
+
+    return load_text
+
+
+def test_a_file_is_read(loaded, tmp_path):
+    config = loaded(GOOD)
+    assert config.space == {
+        "lr": sw.Real(1e-4, 1e-1, log=True),
+        "act": sw.Categorical(["relu", "tanh"]),
+    }
+    assert config.lam == pytest.approx(0.002)
+    assert config.journal == tmp_path / "tune.jsonl"
+    assert (config.value.key, config.value.file, config.cost.kind) == ("value", None, "seconds")
+    assert (config.workers, config.timeout, config.channel) == (2, None, "arguments")
+
+
+def test_every_key_of_the_page_is_understood_and_every_understood_key_is_on_the_page(loaded):
+    """The keys of the tables of docs/run.md are those that an error lists as allowed."""
+    page = (ROOT / "docs" / "run.md").read_text("utf-8").partition("## How parameters")[0]
+    page = page.partition("## Every key")[2]
+    parts = re.split(r"^`\[(\w+)", page, flags=re.MULTILINE)
+    top, tables = parts[0], dict(zip(parts[1::2], parts[2::2], strict=True))
+
+    def keys(text):
+        rows = re.findall(r"^\| (`[^|]*) \|", text, re.MULTILINE)
+        return {key for row in rows for key in re.findall(r"`(\w+)`", row)}
+
+    def allowed(text):
+        with pytest.raises(InputError, match="unknown key 'bogus'") as caught:
+            loaded(text)
+        return set(re.search(r"Allowed here: (.*)\.$", str(caught.value))[1].split(", "))
+
+    assert keys(top) | set(tables) == allowed("bogus = 1\n" + GOOD)
+    for name in ("value", "cost", "failures", "search"):
+        assert keys(tables[name]) == allowed(f"{GOOD}[{name}]\nbogus = 1\n")
+    assert keys(tables["worth"]) == allowed(GOOD + "bogus = 1\n")
+    assert keys(tables["parameters"]) - {"choices"} == allowed(
+        GOOD.replace("log = true", "bogus = 1")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        (GOOD.replace("improvement", "improvment"), 11, "did you mean 'improvement'"),
+        (GOOD.replace("workers", "wrokers"), 2, "did you mean 'workers'"),
+        (GOOD.replace("workers = 2", "workers = 0"), 2, "whole number of at least 1, not 0"),
+        (GOOD.replace("workers = 2", "workers = true"), 2, "not true"),
+        (GOOD.replace("workers = 2", 'timeout = "1 h"'), 2, 'must be a number, not "1 h"'),
+        (GOOD.replace("workers = 2", "timeout = nan"), 2, "must be a number"),
+        (GOOD.replace("workers = 2", "budget = -1"), 2, "above zero"),
+        (GOOD.replace("workers = 2", 'pass = "argument"'), 2, "did you mean 'arguments'"),
+        (GOOD.replace('["true"]', '"train --fast"'), 1, 'command = ["train", "--fast"]'),
+        (GOOD.replace('["true"]', '["true",\n3]'), 2, "element 2 of 'command'"),
+        (GOOD.replace('["true"]', "[]"), 1, "list of strings"),
+        (GOOD.replace('"real"', '"float"'), 4, '"real", "integer", "categorical"'),
+        (GOOD.replace("low = 1e-4", "lwo = 1e-4"), 3, "Is 'lwo' meant as 'low'"),
+        (GOOD.replace("low = 1e-4", 'low = "a"'), 5, 'must be a number, not "a"'),
+        (GOOD.replace("low = 1e-4", "low = 1"), 3, "low"),
+        (GOOD.replace("log = true", "log = 1"), 7, "true or false, not 1"),
+        (GOOD.replace('"tanh"]', '"tanh"], low = 1'), 9, "unknown key 'low'"),
+        (GOOD.replace('"tanh"]', '["tanh"]]'), 9, "string, a number or a boolean"),
+        (GOOD.replace("cost = 5.0", ""), 10, "needs 'cost' too"),
+        (GOOD.replace("cost = 5.0", "lam = 5.0"), 12, "either lam"),
+        (GOOD + '[value]\nfrom = "x"', 14, "unknown key 'from'"),
+        (GOOD + '[cost]\nkind = "none"\nprice_per_hour = 3', 15, 'kind = "seconds"'),
+        (GOOD + '[cost]\nkey = "c"', 14, 'kind = "reported"'),
+        (GOOD + "[failures]\nstop_after = 11", 14, "10 failures in a row"),
+        (GOOD + 'search.stopping = "pgbi"', 13, "did you mean 'pbgi'"),
+        (GOOD + '[search]\nwatch = [\n"gss",\n{ rule = "fixed" }]', 16, "needs n"),
+        (GOOD + '[search]\nstopping = { rule = "gss", fi = 1 }', 14, "unknown key 'fi'"),
+        (GOOD + '[search]\nstopping = { rule = "gss", phi = -1 }', 14, "phi"),
+        (GOOD + "[search]\nstart_from = [{ lr = 1 }]", 14, "lr"),
+        (GOOD + '[search]\n"start_from" = [\n1]', 15, "holds tables"),
+        (GOOD + '[search]\nnoise = "lern"', 14, "did you mean 'learn'"),
+        (GOOD + "[search]\nnoise = 0", 14, "above zero"),
+        (GOOD + "[environment]\nN = 1", 14, "must be a string"),
+        (GOOD.replace('["true"]', '["a",\n"{Lr}"]'), 2, "'{Lr}', which is not one of lr, act"),
+        (GOOD.replace('["true"]', '["a", "{"]'), 1, "a single '{'"),
+        (GOOD + '[value]\nfile = "r.json"', 14, "overwrite each other"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_line(loaded, text, line, says):
+    if "search.stopping" in text:  # dotted, at the top
+        text = text.replace('search.stopping = "pgbi"', "")
+        text, line = 'search.stopping = "pgbi"\n' + text, 1
+    with pytest.raises(InputError) as caught:
+        loaded(text)
+    assert str(caught.value).startswith(f"tune.toml, line {line}: "), caught.value
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("command = = 1", r"not valid TOML.*line 1"),
+        ("", "needs the key 'parameters'"),
+        ("[parameters]\n", "line 1: .*nothing could be varied"),
+        (GOOD.partition("[worth]")[0], r"(?s)\[worth\]\nimprovement = 0.01.*budget"),
+    ],
+)
+def test_what_is_missing_is_said(loaded, text, says):
+    with pytest.raises(InputError, match=says):
+        loaded(text)
+
+
+def test_a_file_that_is_not_there_or_no_text(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        load(tmp_path / "no.toml")
+    (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="not text in UTF-8"):
+        load(tmp_path / "bad.toml")
+
+
+LOGEIPC = 'search.acquisition = "logeipc"\n'
+
+
+@pytest.mark.parametrize(
+    "instead",
+    [
+        "budget = 50\n",
+        'budget = 50\nsearch.acquisition = "pbgi-d"\n',
+        LOGEIPC + 'search.stopping = "gss"\n',
+    ],
+)
+def test_worth_may_be_left_out_where_something_else_stops(loaded, instead):
+    config = loaded(instead + GOOD.partition("[worth]")[0])
+    assert new_study(config).budget == config.budget
+
+
+@pytest.mark.parametrize(
+    ("instead", "who"),
+    [
+        ('search.stopping = "gss"\n', "the acquisition 'pbgi'"),
+        (LOGEIPC, "the stopping rule 'pbgi'"),
+        ('budget = 50\nsearch.stopping = ["pbgi", "gss"]\n', "the stopping rule 'pbgi'"),
+        ('budget = 50\nsearch.watch = ["pbgi"]\n', "the stopping rule 'pbgi'"),
+        ('budget = 50\nsearch.acquisition = "eic"\n', "the acquisition 'eic'"),
+    ],
+)
+def test_worth_is_asked_for_where_something_needs_it(loaded, instead, who):
+    with pytest.raises(InputError, match=f"{who} needs to know what an improvement is worth"):
+        loaded(instead + GOOD.partition("[worth]")[0])
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/run.md"])
+def test_the_files_on_the_pages_are_fine(loaded, page):
+    text = (ROOT / page).read_text("utf-8")
+    blocks = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        assert "--lr=" in described(loaded(block))
+
+
+def test_rules_with_options_reach_the_study(loaded):
+    rules = '[search]\nstopping = ["pbgi", { rule = "fixed", n = 50 }]\nwatch = "gss"\n'
+    study = new_study(loaded(GOOD + rules))
+    assert [rule.name for rule in study.rules] == ["pbgi", "fixed"]
+    assert study.rules[1].n == 50
+    assert [rule.name for rule in study.watched] == ["gss"]
+
+
+# --------------------------------------------------------------------------- passing
+
+OWN = own_values("f/0003", 3)
+
+
+def test_parameters_become_one_argument_each():
+    params = {"lr": 1e-05, "n": 3, "flag": True, "act": "-rf; rm *"}
+    assert arguments(["prog", "--fast"], "arguments", params, OWN) == [
+        *("prog", "--fast", "--lr=1e-05", "--n=3", "--flag=true", "--act=-rf; rm *")
+    ]
+
+
+def test_what_the_command_mentions_is_not_appended():
+    command = ["{python}", "-t{lr}", "{trial_folder}/{trial_number}", "{{{act}}}"]
+    assert arguments(command, "arguments", {"lr": 0.5, "act": "{lr}", "n": 1}, OWN) == [
+        *(sys.executable, "-t0.5", "f/0003/3", "{{lr}}", "--n=1")
+    ]
+
+
+def test_other_channels_leave_the_arguments_alone():
+    assert arguments(["prog"], "stdin", {"lr": 1.0}, OWN) == ["prog"]
+    assert variables("environment", {"LR": 1e-3, "B": False}, OWN) == {
+        "STOPWISE_TRIAL_FOLDER": "f/0003",
+        "STOPWISE_TRIAL_NUMBER": "3",
+        "LR": "0.001",
+        "B": "false",
+    }
+
+
+def dashed(command, parameter):
+    return f"command = {command}\nbudget = 9\n[parameters]\nx = {parameter}\ny = {parameter}\n"
+
+
+NEGATIVE = '{ type = "real", low = -1, high = 1 }'
+POSITIVE = '{ type = "integer", low = 0, high = 9 }'
+FLAGS = '{ type = "categorical", choices = ["a", "-rf"] }'
+EMPTY = '{ type = "categorical", choices = ["a", ""] }'
+
+
+@pytest.mark.parametrize("parameter", [NEGATIVE, FLAGS])
+@pytest.mark.parametrize(
+    "command",
+    [
+        '["p", "{x}"]',
+        '["p", "--opt", "{x}"]',
+        '["p", "{x}{y}"]',
+        '["p", "{x}.txt"]',
+        '["p", "--", "sub", "{x}"]',  # the dashes may be for the first program only
+    ],
+)
+def test_a_bare_value_that_may_begin_with_a_dash_is_refused(loaded, command, parameter):
+    with pytest.raises(InputError, match=r"line 1: .*begin with a dash for x = .*--x=\{x\}"):
+        loaded(dashed(command, parameter))
+
+
+def test_an_empty_choice_may_not_let_a_dash_come_first(loaded):
+    with pytest.raises(InputError, match="begin with a dash"):
+        loaded(dashed('["p", "{x}-y"]', EMPTY))
+    loaded(dashed('["p", "{x}"]', EMPTY))
+
+
+@pytest.mark.parametrize(
+    ("command", "parameter"),
+    [
+        ('["p", "--x={x}"]', NEGATIVE),
+        ('["p", "-x{x}"]', FLAGS),
+        ('["p", "--", "{x}", "{y}"]', NEGATIVE),
+        ('["p", "{x}"]', POSITIVE),
+        ('["p"]', FLAGS),
+    ],
+)
+def test_guarded_values_are_allowed(loaded, command, parameter):
+    loaded(dashed(command, parameter))
+
+
+TEMPLATES = [
+    "a",
+    "-o",
+    "--",
+    "{x}",
+    "{y}",
+    "{x}{y}",
+    "{y}.t",
+    "--x={x}",
+    "{x}-",
+    "{{",
+    "}}{x}",
+]
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.sampled_from(TEMPLATES), min_size=1, max_size=5),
+    st.lists(st.sampled_from(["a", "", "-rf", "--", "{y}"]), min_size=1, unique=True),
+    st.booleans(),
+)
+def test_no_value_becomes_an_option_by_accident(command, choices, is_negative):
+    """Whatever is accepted: an argument begins with a dash as written, or behind ``--``."""
+    low = -1 if is_negative else 0
+    space = {"x": sw.Categorical(choices), "y": sw.Real(low, 1)}
+    try:
+        check_passing(
+            Table("tune.toml", {}, (), {}),
+            command=command,
+            channel="arguments",
+            directory=".",
+            file=None,
+            space=space,
+            workers=1,
+        )
+    except InputError:
+        return
+    for choice in choices:
+        params = {"x": choice, "y": float(low)}
+        argv = arguments(command, "arguments", params, OWN)
+        for i, element in enumerate(argv):
+            written = command[i] if i < len(command) else f"--{element}"
+            behind = [c for c in command[:i] if not c.startswith("{") or c == "{{"][-1:]
+            assert not element.startswith("-") or written.startswith("-") or behind == ["--"]
+
+
+def test_options_are_not_appended_after_dashes(loaded):
+    with pytest.raises(InputError, match="say where each parameter goes"):
+        loaded(dashed('["p", "--", "{x}"]', POSITIVE))
+
+
+@pytest.mark.parametrize(
+    ("name", "channel", "says"),
+    [
+        ("PATH", "environment", "cannot be a variable"),
+        ("LD_PRELOAD", "environment", "cannot be a variable"),
+        ("a-b", "environment", "cannot be a variable"),
+        ("a b", "arguments", "cannot be appended"),
+        ("-x", "arguments", "cannot be appended"),
+        ("python", "stdin", "cannot be called 'python'"),
+    ],
+)
+def test_names_that_cannot_be_passed(loaded, name, channel, says):
+    text = f'command = ["p"]\nbudget = 9\npass = "{channel}"\n[parameters]\n"{name}" = {POSITIVE}'
+    with pytest.raises(InputError, match=f"line 5: .*{says}"):
+        loaded(text)
+
+
+def test_choices_that_read_the_same(loaded):
+    same = '{ type = "categorical", choices = [1, "1"] }'
+    with pytest.raises(InputError, match="could not tell all choices"):
+        loaded(dashed('["p"]', same))
+    loaded('pass = "stdin"\n' + dashed('["p"]', same))
+
+
+# ----------------------------------------------------------------------------- check
+
+
+@pytest.mark.parametrize("program", ["no-such-program-here", "./no-such-file", "./tune.toml"])
+def test_a_program_that_is_not_there(loaded, program):
+    with pytest.raises(InputError, match=re.escape(f"the program '{program}' is not")):
+        check_program(loaded(GOOD.replace("true", program, 1)))
+
+
+def test_a_folder_that_is_not_there(loaded):
+    with pytest.raises(InputError, match="does not exist"):
+        check_program(loaded('directory = "nowhere"\n' + GOOD))
+
+
+def test_check_says_what_would_happen(loaded, tmp_path):
+    config = loaded(GOOD + "[cost]\nprice_per_hour = 3\n[search]\nstart_from = [{ lr = 0.01,"
+                    ' act = "tanh" }]\n')  # fmt: skip
+    text = described(config)
+    assert "The first trial would run: true --lr=0.01 --act=tanh" in text
+    assert "An improvement of 0.01 is worth 5 units of money" in text
+    assert "0.002 (lam)" in text
+    assert "its time at 3 an hour" in text
+    design = re.findall(r"^ +\d+  lr = ", text, re.MULTILINE)
+    assert len(design) == new_study(config).n_initial
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["tune.toml"]

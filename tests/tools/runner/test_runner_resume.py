@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``stopwise run``, interrupted in every way, and run again: nothing is lost."""
+
+import contextlib
+import json
+import os
+import pty
+import random
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import stopwise as sw
+from stopwise.tools.cli import main
+from tests.support.repository import ROOT, SUPPORT
+
+TRAINER = SUPPORT / "trainer.py"
+
+TUNE = """\
+command = ["{python}", "trainer.py"]
+max_trials = 8
+[parameters]
+lr = { type = "real", low = 0.01, high = 1.0, log = true }
+steps = { type = "integer", low = 5, high = 60 }
+[value]
+key = "loss"
+[cost]
+kind = "none"
+[worth]
+improvement = 1e-6
+cost = 1
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    shutil.copy(TRAINER, tmp_path)
+    (tmp_path / "tune.toml").write_text(TUNE, encoding="utf-8")
+    return tmp_path
+
+
+def changed(folder, old, new):
+    path = folder / "tune.toml"
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def begun(folder, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", "stopwise.tools.cli", "run", "tune.toml", *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Exit code, output and errors of a run to its end, in this process."""
+
+    def call(folder, *arguments):
+        monkeypatch.setattr(
+            sys, "argv", ["stopwise", "run", str(folder / "tune.toml"), *arguments]
+        )
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, *capsys.readouterr()
+
+    return call
+
+
+def heard(process, *words):
+    """Read lines until one has all these words."""
+    for line in process.stdout:
+        if all(word in line for word in words):
+            return line
+    pytest.fail(f"{words} was never said: {process.stderr.read()}")
+
+
+def history_of(folder):
+    study = sw.Study.load(folder / "tune.jsonl")
+    return [(o.number, dict(o.params), o.value) for o in study.history], study.pending
+
+
+def test_the_example_runs(tmp_path, run):
+    for name in ("tune.toml", "train.py"):
+        shutil.copy(ROOT / "examples" / name, tmp_path)
+    code, out, err = run(tmp_path)
+    assert (code, err) == (0, ""), out
+    assert "Best rmse: 0.1" in out
+    assert out.rstrip().endswith("stop.")
+    assert (tmp_path / "tune.jsonl").exists()
+    assert "rmse" in (tmp_path / "tune.trials" / "0000" / "stdout").read_text()
+
+
+def test_run_again_after_the_end_says_so_and_starts_nothing(folder, run):
+    assert run(folder)[0] == 0
+    before = history_of(folder)
+    code, out, _ = run(folder)
+    assert code == 0
+    assert "Going on with tune.jsonl: 8 trials told, 0 without answer." in out
+    assert " started: " not in out
+    assert history_of(folder) == before
+
+
+def test_what_changed_is_said_and_limits_may(folder, run):
+    run(folder)
+    changed(folder, "max_trials = 8", "max_trials = 9\ntimeout = 60")
+    changed(folder, "cost = 1", "cost = 2")
+    _, out, _ = run(folder, "--check")
+    assert "changed since: max_trials was 8 and is 9" in out
+    code, out, _ = run(folder)
+    assert code == 0
+    assert "changed since the last run: max_trials was 8 and is 9" in out
+    assert "changed since the last run: timeout is new: 60" in out
+    assert "changed since the last run: worth.cost was 1 and is 2" in out
+    assert len(history_of(folder)[0]) == 9
+    assert "changed since" not in run(folder)[1]  # said once
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("high = 1.0", "high = 2.0", "parameters.lr.high was 1.0 and is 2.0"),
+        ('key = "loss"', 'key = "paid"', "value.key"),
+        ('"none"', '"seconds"', "cost.kind"),
+        ("[cost]", 'direction = "maximize"\n[cost]', "value.direction is new"),
+    ],
+)
+@pytest.mark.parametrize("arguments", [(), ("--check",)])
+def test_what_may_not_change_is_refused(folder, old, new, says, arguments, run):
+    changed(folder, "max_trials = 8", "max_trials = 1")
+    run(folder)
+    before = (folder / "tune.jsonl").read_bytes()
+    changed(folder, old, new)
+    code, _, err = run(folder, *arguments)
+    assert code == 2
+    assert says in err
+    assert "copy the file to another name" in err
+    assert "Traceback" not in err
+    assert (folder / "tune.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("high = 1.0", "high = 2.0", "'lr' was"),
+        ("lr =", "rate =", "'rate' was None"),
+        ("[cost]", 'direction = "maximize"\n[cost]', "direction was"),
+        ('"none"', '"seconds"', "cost was None"),
+    ],
+)
+def test_the_journal_itself_is_compared_too(folder, old, new, says, run):
+    changed(folder, "max_trials = 8", "max_trials = 1")
+    run(folder)
+    (folder / "tune.trials" / "tune.toml").unlink()
+    changed(folder, old, new)
+    code, _, err = run(folder)
+    assert code == 2
+    assert says in err
+
+
+def test_too_many_failures(folder, run):
+    changed(folder, '"trainer.py"', '"trainer.py", "--no-such-option"')
+    code, out, _ = run(folder)
+    assert code == 3
+    assert "5 trials in a row failed" in out
+    changed(folder, ', "--no-such-option"', "")  # repaired: the run goes on
+    assert run(folder)[0] == 0
+
+
+def test_a_program_that_is_not_there(folder, run):
+    changed(folder, '"{python}"', '"./gone"')
+    code, _, err = run(folder)
+    assert code == 2
+    assert "the program './gone' is not an executable file" in err
+    assert not (folder / "tune.jsonl").exists()
+
+
+def test_a_second_run_of_the_same_file_is_refused(folder, run):
+    changed(folder, '"trainer.py"', '"trainer.py", "--hang-once"')
+    first = begun(folder)
+    heard(first, " started: ")
+    code, _, err = run(folder)
+    assert code == 1
+    assert "tune.jsonl" in err
+    assert "Traceback" not in err
+    first.send_signal(signal.SIGTERM)
+    first.communicate(timeout=60)
+
+
+def test_a_folder_that_cannot_be_written(folder, run):
+    if os.geteuid() == 0:
+        (folder / "tune.trials").write_text("a file where the folder should be")
+    else:
+        folder.chmod(0o500)
+    code, _, err = run(folder)
+    folder.chmod(0o700)
+    assert code == 1
+    assert err.startswith("stopwise: ")
+    assert "Traceback" not in err
+
+
+# ------------------------------------------------------------------------ interruptions
+
+
+def test_once(folder, run):
+    process = begun(folder)
+    heard(process, "trial 2 started")
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "may finish" in out
+    assert "Go on with: stopwise run tune.toml" in out
+    told, pending = history_of(folder)
+    assert [number for number, *_ in told] == [0, 1, 2]
+    assert pending == ()
+    assert run(folder)[0] == 0
+    assert len(history_of(folder)[0]) == 8
+
+
+@pytest.mark.parametrize("signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)])
+def test_twice(folder, signals, run):
+    changed(folder, '"trainer.py"', '"trainer.py", "--hang-once"')
+    process = begun(folder)
+    heard(process, "trial 0 started")
+    wait_for(folder / "grandchild.pid")
+    for number in signals:
+        process.send_signal(number)
+        time.sleep(0.2)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + signals[0]
+    _, [open_one] = history_of(folder)
+    code, out, _ = run(folder)
+    assert code == 0
+    assert "0 trials told, 1 without answer" in out
+    told, pending = history_of(folder)
+    assert pending == ()
+    assert told[0][:2] == (0, dict(open_one.params))
+    assert len(told) == 8
+    params = [json.loads((folder / "tune.trials" / name / "params.json").read_text())
+              for name in ("0000", "0000-2")]  # fmt: skip
+    assert params[0] == params[1]
+
+
+def wait_for(path):
+    deadline = time.monotonic() + 30
+    while not (path.exists() and path.read_text()):
+        assert time.monotonic() < deadline, path
+        time.sleep(0.01)
+
+
+def test_a_terminal(folder):
+    """Ctrl-C in a real terminal reaches the run and not its programs, which have no terminal."""
+    program = """
+import json, os, time
+try:
+    has_terminal = bool(os.open("/dev/tty", os.O_RDWR))
+except OSError:
+    has_terminal = False
+time.sleep(1.0)
+print(json.dumps({"loss": float(has_terminal)}))
+"""
+    (folder / "trainer.py").write_text(program)
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        command = [sys.executable, "-m", "stopwise.tools.cli", "run", "tune.toml"]
+        os.execv(sys.executable, command)  # noqa: S606  no shell on purpose
+    said, interrupted = b"", False
+    with contextlib.suppress(OSError):  # how a terminal says that its other side is gone
+        while True:
+            if select.select([terminal], [], [], 0.05)[0]:
+                said += os.read(terminal, 4096)
+            if not interrupted and (folder / "tune.trials" / "0001" / "stdout").exists():
+                interrupted = bool(os.write(terminal, b"\x03"))
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 130
+    os.close(terminal)
+    told, pending = history_of(folder)
+    assert [value for *_, value in told] == [0.0, 0.0]
+    assert pending == ()
+    assert b"may finish" in said
+
+
+@pytest.mark.parametrize(
+    ("kills", "trials"), [(3, 8), pytest.param(40, 40, marks=pytest.mark.slow)]
+)
+def test_killed_at_random_moments_it_comes_to_the_same_end(
+    folder, tmp_path_factory, run, kills, trials
+):
+    """Nothing told is lost, and what is chosen afterwards is what would have been chosen."""
+    changed(folder, "max_trials = 8", f"max_trials = {trials}")
+    alone = tmp_path_factory.mktemp("alone")
+    for name in ("tune.toml", "trainer.py"):
+        shutil.copy(folder / name, alone)
+    assert run(alone)[0] == 0
+    rng = random.Random(0)  # noqa: S311  moments, not secrets
+    told, killed = [], 0
+    for _ in range(kills):
+        process = begun(folder)
+        process.stdout.readline()
+        time.sleep(rng.uniform(0, 0.6))
+        process.kill()
+        process.communicate()
+        killed += process.returncode == -signal.SIGKILL
+        now, _ = history_of(folder)
+        assert now[: len(told)] == told
+        told = now
+    assert killed > kills / 2
+    assert run(folder)[0] == 0
+    assert history_of(folder) == history_of(alone)
+
+
+def test_killed_with_several_workers_every_trial_is_answered_once(folder, run):
+    changed(folder, "max_trials = 8", "max_trials = 8\nworkers = 3")
+    process = begun(folder)
+    heard(process, "trial 5 started")
+    process.kill()
+    process.communicate()
+    assert run(folder)[0] == 0
+    told, pending = history_of(folder)
+    assert sorted(number for number, *_ in told) == list(range(8))
+    assert pending == ()

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every step of the recorded studies: what was asked, believed, signalled and answered."""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.trajectories.studies import PINNED, STUDIES, lines_of
+
+HERE = Path(__file__).parent
+RECORDED = HERE / "0.1"
+CLOSE = 1e-6  # no hash: a libm of another version may move last bits
+
+
+def differences(new, old, where):
+    """Where two pieces of JSON differ by more than rounding."""
+    if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
+        return [d for k in old for d in differences(new[k], old[k], f"{where}.{k}")]
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        pairs = enumerate(zip(new, old, strict=True))
+        return [d for i, (a, b) in pairs for d in differences(a, b, f"{where}[{i}]")]
+    both = all(isinstance(x, int | float) and not isinstance(x, bool) for x in (old, new))
+    if both and math.isclose(new, old, rel_tol=CLOSE, abs_tol=1e-9):
+        return []
+    return [] if new == old else [f"{where}: {old!r} became {new!r}"]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_step_is_as_it_was(name, tmp_path):
+    command = [sys.executable, str(HERE / "studies.py"), str(tmp_path), name]
+    subprocess.run(command, check=True, env={**os.environ, **PINNED}, capture_output=True)
+    new, old = lines_of(tmp_path / f"{name}.jsonl"), lines_of(RECORDED / f"{name}.jsonl")
+    for number, (a, b) in enumerate(zip(new, old, strict=False), start=1):
+        assert differences(a, b, f"line {number}, {b.get('event', 'header')}") == []
+    assert len(new) == len(old)
