@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.fit import fit_posterior
 from stopwise.core.beliefs.gp import Hyperparameters, Posterior, Standardiser, condition
@@ -20,11 +19,10 @@ from stopwise.core.beliefs.prices import LearnedCost, LearnedPrice, Price
 from stopwise.core.numerics import cholesky as chol
 from stopwise.core.space import Finite
 from stopwise.errors import InputError
+from stopwise_paper.arrays import Array
 from stopwise_paper.cell import Cell
 from stopwise_paper.problems import Problem
 from stopwise_paper.tabulated import Projection, TabulatedPosterior
-
-Array = NDArray[np.float64]
 
 NUGGET = 1e-6
 PRIOR = "gamma"

@@ -13,7 +13,6 @@ from dataclasses import replace
 from statistics import median
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.errors import InputError
@@ -25,11 +24,11 @@ from stopwise.stopping import (
     SRGapMedian,
     StoppingRule,
 )
+from stopwise_paper.arrays import Array, Mask
 from stopwise_paper.replay import Stop, firing, recorded_prb
 from stopwise_paper.trajectory import Recorded, Trajectory
 
-Array = NDArray[np.float64]
-Fires = NDArray[np.bool_]
+Fires = Mask
 
 QUIRKS = {
     "late-index": "rules of the model are scored one evaluation after the one they decide at",

@@ -9,11 +9,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stopwise_paper.arrays import Array
 from stopwise_paper.regret import BASELINES, HINDSIGHT, IMMEDIATE, Mean
 
-Array = NDArray[np.float64]
 Task = tuple[str, float]  # a problem at a lambda
 
 

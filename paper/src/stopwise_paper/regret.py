@@ -14,14 +14,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.stopping import StoppingRule
+from stopwise_paper.arrays import Array
 from stopwise_paper.quirks import check_quirks, quirky_stop
 from stopwise_paper.replay import PLAIN, Stop, Variant, paper_rules, stop_of
 from stopwise_paper.trajectory import Trajectory
 
-Array = NDArray[np.float64]
 Rules = Callable[[Trajectory, float], Mapping[str, StoppingRule]]
 
 IMMEDIATE, HINDSIGHT, BEST_FIXED = "immediate", "hindsight", "best-fixed"

@@ -19,7 +19,6 @@ from importlib.metadata import version
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise import stopping
 from stopwise.acquisition import LCB, PBGI, Acquisition, LogEIPC, make_acquisition
@@ -38,13 +37,12 @@ from stopwise.stopping import (
     SRGapMedian,
     StoppingRule,
 )
+from stopwise_paper.arrays import Array
 from stopwise_paper.beliefs import LearnedPrices, Objective
 from stopwise_paper.cell import Cell
 from stopwise_paper.problems import LEARNED, Outcome, Problem, make_problem
 from stopwise_paper.tabulated import Projection
 from stopwise_paper.trajectory import AT, Recorded, Trajectory
-
-Array = NDArray[np.float64]
 
 BLIND = ("lcb", "ts")  # acquisitions that do not look at prices
 _PRICED = ("pbgi",)  # of our rules, those whose signal depends on the price

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stopwise.errors import InputError
+from stopwise_paper.arrays import Array
 from stopwise_paper.cell import Cell
 from stopwise_paper.trajectory import Recorded, Trajectory
 
@@ -222,7 +223,7 @@ def _read(path: Path) -> Iterator[Trajectory]:
 
 
 def _trajectory(meta: dict[str, Any], series: dict[str, NDArray[Any]]) -> Trajectory:
-    def group(prefix: str) -> dict[str, NDArray[np.float64]]:
+    def group(prefix: str) -> dict[str, Array]:
         start = prefix + ":"
         own = {k: v for k, v in series.items() if k.startswith(start)}
         return {k.removeprefix(start): v.astype(np.float64) for k, v in own.items()}

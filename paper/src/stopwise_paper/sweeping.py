@@ -12,7 +12,6 @@ from functools import reduce
 from statistics import median
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.traces import Scale
 from stopwise.stopping import (
@@ -25,10 +24,10 @@ from stopwise.stopping import (
     SRGapMedian,
     StoppingRule,
 )
+from stopwise_paper.arrays import Array, Mask
 from stopwise_paper.trajectory import Trajectory
 
-Array = NDArray[np.float64]
-Fires = NDArray[np.bool_]
+Fires = Mask
 
 _MEDIANS = (LogEIPCMedian, SRGapMedian)
 _KNOWN = (PBGI, UCBLCB, ProbabilisticRegretBound, *_MEDIANS)

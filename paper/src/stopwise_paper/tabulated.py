@@ -15,12 +15,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.gp import Normal, Posterior
 from stopwise.core.numerics import cholesky as chol
-
-Array = NDArray[np.float64]
+from stopwise_paper.arrays import Array
 
 
 class Projection:

@@ -20,9 +20,8 @@ from stopwise.core.traces import Signal, Trace
 from stopwise.errors import InputError
 from stopwise.stopping import GSS, Convergence, FixedTrials, Immediate, StoppingRule
 from stopwise.stopping.compose import After, Smoothed
+from stopwise_paper.arrays import Array, Indices
 from stopwise_paper.cell import Cell
-
-Array = NDArray[np.float64]
 
 AT = "@"  # "log_gain_per_cost@linear": a signal under one of several prices
 _FROM_VALUES = (GSS, Convergence, FixedTrials, Immediate)  # rules that need no model
@@ -101,7 +100,7 @@ class Trajectory:
         return np.minimum.accumulate(self.y)
 
     @property
-    def best_row(self) -> NDArray[np.intp]:
+    def best_row(self) -> Indices:
         """Which evaluation is the incumbent at each moment, (n,); the first of equals."""
         n = np.arange(len(self.y))
         improved = np.concatenate([[True], self.y[1:] < self.incumbent[:-1]])

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.belief import Belief, Pricing
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
-
-Array = NDArray[np.float64]
 
 
 class Partials(NamedTuple):

@@ -6,12 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
-
-Array = NDArray[np.float64]
 
 DELTA = 0.1  # Srinivas et al. 2010; Makarova et al. 2022
 SCALED = 0.2  # Makarova et al. 2022 divide beta by 5

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
 from stopwise.core.beliefs.belief import Pricing
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.normal import log_ei_partials
 from stopwise.core.snapshot import Snapshot
 from stopwise.errors import InputError
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
 from stopwise.acquisition.logeipc import LogEIPC
 from stopwise.core.exchange_rate import check_lam
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.normal import pbgi_partials
 from stopwise.core.snapshot import Snapshot
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

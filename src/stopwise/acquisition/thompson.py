@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.paths import Paths, exact_values, sample_paths
+from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
-
-Array = NDArray[np.float64]
 
 _EXACT = 300  # candidates up to which values are drawn jointly; features are faster beyond
 _CERTAIN = 6.0  # deviations that no draw leaves: 1e-9 each
@@ -49,7 +47,7 @@ class ThompsonSampling:
         return TableScore(snapshot, values)
 
 
-def _that_can_win(snapshot: Snapshot) -> NDArray[np.intp]:
+def _that_can_win(snapshot: Snapshot) -> Indices:
     """The candidates that may have the lowest value of a draw: most of a table cannot.
 
     One candidate is below its own upper bound, so no candidate wins whose lower bound is above.

@@ -13,20 +13,18 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.belief import Belief
 from stopwise.core.beliefs.difference_posterior import Relative
 from stopwise.core.beliefs.gp import Normal, Posterior
 from stopwise.core.beliefs.kernel import chebyshev_distances
 from stopwise.core.beliefs.prices import expected_cost
+from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.search.supremum import Score, Search, Supremum, supremum
 from stopwise.core.space import Domain, Finite
 from stopwise.core.traces import Signal, Trace
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 T = TypeVar("T")
 
 SAME = 1e-6  # points of a box this close in every column of the unit cube count as one
@@ -262,7 +260,7 @@ class Snapshot:
             self._memo[key] = compute()
         return self._memo[key]  # type: ignore[return-value]
 
-    def _indices(self, X: Array) -> NDArray[np.intp]:
+    def _indices(self, X: Array) -> Indices:
         return self.domain.index_of(X)  # type: ignore[union-attr]
 
 

@@ -16,15 +16,14 @@ import numpy as np
 import torch
 from botorch.models.model import Model
 from botorch.utils.transforms import is_ensemble
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.belief import Pricing
 from stopwise.core.beliefs.gp import Hyperparameters, Normal, Standardiser
+from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.numerics.lognormal import log_harmonic_mean, log_mean
 from stopwise.core.space import Domain, Finite
 from stopwise.errors import InputError
 
-Array = NDArray[np.float64]
 Tensor: TypeAlias = Any  # torch is not followed by the type checker
 Cost: TypeAlias = Callable[[Tensor], Tensor] | None
 Moments: TypeAlias = Callable[[Tensor], tuple[Tensor, Tensor]]
@@ -162,7 +161,7 @@ class ModelPosterior:
         return Hyperparameters(np.ones(self.chart.domain.d))
 
     @property
-    def groups(self) -> NDArray[np.intp]:
+    def groups(self) -> Indices:
         """One parameter per column."""
         return self.chart.domain.groups
 

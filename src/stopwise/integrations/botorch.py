@@ -15,6 +15,7 @@ import numpy as np
 from stopwise.core.beliefs.belief import Belief, Pricing
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.exchange_rate import check_lam
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.normal import log_ei_partials, pbgi_partials
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Candidates, Mixed, Real
@@ -39,7 +40,6 @@ except ImportError as error:
     ) from error
 
 from stopwise.integrations._botorch_belief import (
-    Array,
     Chart,
     Cost,
     ModelPosterior,

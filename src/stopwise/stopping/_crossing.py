@@ -17,17 +17,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.acquisition.improvement import ImprovementBy
 from stopwise.core.beliefs.conditioned_paths import Net
 from stopwise.core.beliefs.kernel import scaled_square_distances
+from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.snapshot import Snapshot
 from stopwise.stopping._descent import reach
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
 
 _SOBOL = 1024  # points spread evenly, of which the likely ones are taken
 _GOOD = 3  # best observations that are looked around
@@ -132,7 +128,7 @@ class Draws:
             return np.full(len(values), self.snapshot.best - self.margin)
         return values[:, -1] - self.margin
 
-    def _starts(self, left: Array, near: float) -> tuple[Rows, Rows]:
+    def _starts(self, left: Array, near: float) -> tuple[Indices, Indices]:
         """Which paths descend from which points: the lowest, and the lowest near one elsewhere."""
         rows = np.arange(len(left))
         lowest = np.argmin(left, axis=1)

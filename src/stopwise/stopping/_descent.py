@@ -7,14 +7,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.search.batched_bfgs import climb
 from stopwise.core.snapshot import Snapshot
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
 
 
 class Functions(Protocol):
@@ -24,20 +20,20 @@ class Functions(Protocol):
         """How many."""
         ...
 
-    def with_gradient(self, X: Array, which: Rows) -> tuple[Array, Array]:
+    def with_gradient(self, X: Array, which: Indices) -> tuple[Array, Array]:
         """Row i of X on function ``which[i]``: values and gradients."""
         ...
 
 
 def descend(
-    snapshot: Snapshot, paths: Functions, which: Rows, starts: Array, max_steps: int = 200
+    snapshot: Snapshot, paths: Functions, which: Indices, starts: Array, max_steps: int = 200
 ) -> tuple[Array, Array]:
     """Points of paths near their local minima, from a start each, and their values.
 
     Columns that are not real stay as they are.
     """
 
-    def objective(X: Array, own: Rows) -> tuple[Array, Array]:
+    def objective(X: Array, own: Indices) -> tuple[Array, Array]:
         value, gradient = paths.with_gradient(X, own)
         return -value, -gradient
 
@@ -48,14 +44,14 @@ def descend(
 def reach(
     snapshot: Snapshot,
     paths: Functions,
-    which: Rows,
+    which: Indices,
     starts: Array,
     levels: Array,
     max_steps: int,
 ) -> tuple[Array, Mask]:
     """Where descents on paths end, and which come below their path's level; each ends early."""
 
-    def objective(X: Array, own: Rows) -> tuple[Array, Array]:
+    def objective(X: Array, own: Indices) -> tuple[Array, Array]:
         value, gradient = paths.with_gradient(X, own)
         short = levels[own] - value
         return np.minimum(short, 0.0), np.where(short[:, None] < 0.0, -gradient, 0.0)
@@ -67,8 +63,8 @@ def reach(
 def _climb(
     snapshot: Snapshot,
     paths: Functions,
-    objective: Callable[[Array, Rows], tuple[Array, Array]],
-    which: Rows,
+    objective: Callable[[Array, Indices], tuple[Array, Array]],
+    which: Indices,
     starts: Array,
     *,
     max_steps: int,

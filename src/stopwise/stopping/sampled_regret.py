@@ -7,18 +7,15 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from stopwise.acquisition.improvement import ImprovementBy
 from stopwise.core.beliefs.paths import JointDraws, Paths, sample_paths
+from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
 from stopwise.stopping._crossing import Crossings
 from stopwise.stopping._descent import descend
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 _NEGLIGIBLE = 1e-5  # chance, in all, of the candidates that are not sampled
 _EXACT = 2500  # candidates up to which values are drawn jointly

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.acquisition.logeipc import LogEIPC
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.stopping import UCBLCB, ProbabilisticRegretBound, StoppingRule
@@ -24,7 +24,7 @@ def explain(
     snapshot: Snapshot,
     rules: Iterable[StoppingRule],
     verdict: Verdict,
-    decode: Callable[[NDArray[np.float64]], list[dict[str, Any]]],
+    decode: Callable[[Array], list[dict[str, Any]]],
 ) -> str:
     """The verdict, the best remaining candidate, and what is odd about the thresholds."""
     rules = list(rules)
@@ -40,7 +40,7 @@ def explain(
 def _remaining(
     snapshot: Snapshot,
     rules: list[StoppingRule],
-    decode: Callable[[NDArray[np.float64]], list[dict[str, Any]]],
+    decode: Callable[[Array], list[dict[str, Any]]],
 ) -> str:
     """The best remaining candidate, what it gains and costs, and when one would go on."""
     found = snapshot.sup(LogEIPC())

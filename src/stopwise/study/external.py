@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.belief import Belief
 from stopwise.core.beliefs.prices import LearnedPrice
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
@@ -22,8 +22,6 @@ from stopwise.record.state import State
 from stopwise.stopping import StoppingRule
 from stopwise.study import Study
 from stopwise.study.model_updates import Believer
-
-Array = NDArray[np.float64]
 
 _ALWAYS_REFIT = 50  # up to so many observations each one may change a fit
 _GROWTH = 1.1  # beyond, hyper-parameters are fitted again when there are a tenth more

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.prices import CostModel, KnownCost
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.space import Domain, Finite
-
-Array = NDArray[np.float64]
 
 
 def initial_design(

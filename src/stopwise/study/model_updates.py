@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.belief import Belief, believe, believe_as_fitted
 from stopwise.core.beliefs.prices import (
@@ -19,11 +18,10 @@ from stopwise.core.beliefs.prices import (
     is_known,
     known_cost,
 )
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.space import Domain
 from stopwise.record.history import History
 from stopwise.record.state import State
-
-Array = NDArray[np.float64]
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from stopwise import acquisition as acquisitions
 from stopwise.acquisition import LCB, PBGID, Acquisition, make_acquisition
@@ -77,7 +77,6 @@ from stopwise.study.initial_design import initial_design
 from stopwise.study.model_updates import Believer
 from stopwise.study.result import Best, Result
 
-Array = NDArray[np.float64]
 Rules = str | StoppingRule | Sequence[str | StoppingRule]
 Cost = None | str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel
 

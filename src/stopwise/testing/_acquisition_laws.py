@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.acquisition import Acquisition, PointwiseScore
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
 from stopwise.testing._law import Case, Law, LawBroken, is_a_value, same
@@ -24,7 +24,6 @@ from stopwise.testing._problems import (
     with_costs,
 )
 
-Array = NDArray[np.float64]
 AcquisitionCase = Case[Acquisition]
 
 _FACTOR = 4.0  # a power of two, so that a change of units does not round

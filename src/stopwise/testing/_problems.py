@@ -14,18 +14,17 @@ from functools import cache
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.belief import Belief, believe
 from stopwise.core.beliefs.gp import Normal, Standardiser
 from stopwise.core.beliefs.kernel import chebyshev_distances
 from stopwise.core.beliefs.prices import CostModel, KnownCost, LearnedCost, Price, UnitCost
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Categorical, Domain, Finite, Integer, Real, Space, as_domain
 
-Array = NDArray[np.float64]
 Kind = Literal["table", "noisy table", "box", "noisy box", "mixed"]
 
 KINDS: tuple[Kind, ...] = ("table", "noisy table", "box", "noisy box", "mixed")

@@ -9,8 +9,8 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Signal, Trace
 from stopwise.errors import StopwiseError
@@ -107,7 +107,7 @@ def moves_by(what: str, one: Record, other: Record, powers: tuple[int, ...], by:
     )
 
 
-def _numbers(record: Record) -> NDArray[np.float64]:
+def _numbers(record: Record) -> Array:
     """Value and threshold at each moment of a record."""
     rule, trace = record
     thresholds = [rule.verdict(prefix).threshold for prefix in prefixes(trace)]

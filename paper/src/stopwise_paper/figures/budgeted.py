@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from stopwise_paper.arrays import Array
 from stopwise_paper.figures import _style as style
 from stopwise_paper.figures._found import Found
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.trajectory import Array, Trajectory
+from stopwise_paper.trajectory import Trajectory
 
 _POINTS = 201
 _DASHES = {1e-3: "-", 1e-4: "--", 1e-5: ":"}

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from stopwise.stopping import PBGI, StoppingRule
+from stopwise_paper.arrays import Array
 from stopwise_paper.figures import _style as style
 from stopwise_paper.figures._found import LAMS, Found, MissingTrajectoriesError
 from stopwise_paper.figures._style import Sheet
 from stopwise_paper.regret import Row, regret_rows
-from stopwise_paper.trajectory import Array, Trajectory
+from stopwise_paper.trajectory import Trajectory
 
 BASES = ("gp1d", "gp8d", "functions", "lcbench")
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from stopwise.core.beliefs.gp import Hyperparameters, Standardiser, condition
 from stopwise.core.numerics.normal import log_ei, pbgi
+from stopwise_paper.arrays import Array
 from stopwise_paper.figures import _style as style
 from stopwise_paper.figures._found import Found
 from stopwise_paper.figures._style import Sheet
 from stopwise_paper.problems.gp1d import GRID, LENGTHSCALE
-from stopwise_paper.trajectory import Array, Trajectory
+from stopwise_paper.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from stopwise_paper.arrays import Array
 from stopwise_paper.figures import _style as style
 from stopwise_paper.figures._found import Found
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.trajectory import Array, Trajectory
+from stopwise_paper.trajectory import Trajectory
 
 RULES = ("pbgi", "srgap-med", "ucb-lcb", "prb")  # the others read values that are there
 _LEAST = 1e-6  # seconds: below that a logarithm says nothing

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from stopwise_paper.arrays import Array
 from stopwise_paper.figures import _style as style
 from stopwise_paper.figures._found import Found
 from stopwise_paper.figures._style import Sheet
@@ -16,7 +17,6 @@ from stopwise_paper.problems import nats
 from stopwise_paper.problems.data import MissingDataError
 from stopwise_paper.problems.lcbench import tables
 from stopwise_paper.problems.problem import LEARNED
-from stopwise_paper.trajectory import Array
 
 Points = tuple[str, str, Array, Array]  # title, x label, x, seconds
 

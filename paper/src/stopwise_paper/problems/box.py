@@ -8,15 +8,13 @@ from abc import ABC, abstractmethod
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.space import Domain
+from stopwise_paper.arrays import Array
 from stopwise_paper.problems.costs import KINDS, Kind, SyntheticCost
 from stopwise_paper.problems.problem import Outcome
-
-Array = NDArray[np.float64]
 
 
 class OnBox(ABC):

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import i0
 
 from stopwise.core.beliefs.gp import Hyperparameters, Normal
 from stopwise.core.space import Domain
 from stopwise.errors import InputError
+from stopwise_paper.arrays import Array
 
-Array = NDArray[np.float64]
 Kind = Literal["uniform", "linear", "periodic"]
 KINDS: tuple[Kind, ...] = ("uniform", "linear", "periodic")
 

@@ -10,16 +10,14 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from stopwise.core.space import Domain, Real
 from stopwise.core.space.domain import Mixed
 from stopwise.errors import InputError
+from stopwise_paper.arrays import Array
 from stopwise_paper.problems.box import OnBox, sobol_points
 from stopwise_paper.problems.gp1d import EPSILON
-
-Array = NDArray[np.float64]
 
 _SAMPLE = 4096  # points whose spread is the unit of values
 

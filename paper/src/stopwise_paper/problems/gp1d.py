@@ -4,18 +4,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.kernel import matern52
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.space import Finite, Real
 from stopwise.core.space.domain import Mixed
 from stopwise.errors import InputError
+from stopwise_paper.arrays import Array
 from stopwise_paper.problems.box import sobol_points
 from stopwise_paper.problems.costs import KINDS, SyntheticCost
 from stopwise_paper.problems.problem import Table
-
-Array = NDArray[np.float64]
 
 GRID = 10_001
 LENGTHSCALE = 0.1

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.gp import Hyperparameters, Standardiser, condition
 from stopwise.core.beliefs.paths import Paths, sample_paths
@@ -17,10 +16,9 @@ from stopwise.core.numerics.seeds import stream
 from stopwise.core.search.supremum import Search, supremum
 from stopwise.core.space import Domain, Real
 from stopwise.core.space.domain import Mixed
+from stopwise_paper.arrays import Array
 from stopwise_paper.problems.box import OnBox
 from stopwise_paper.problems.gp1d import EPSILON, LENGTHSCALE
-
-Array = NDArray[np.float64]
 
 FREQUENCIES = 2048  # four times as many as the published runs drew
 RAW, RESTARTS = 1024, 4  # times d^2: the search for the optimum of a draw

@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.space import Candidates, Real
 from stopwise.errors import InputError
+from stopwise_paper.arrays import Array
 from stopwise_paper.problems.data import found
 from stopwise_paper.problems.problem import LEARNED, Table
-
-Array = NDArray[np.float64]
 
 SPACE = {
     "batch_size": Real(16, 512, log=True),

@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.space import Candidates, Categorical, Finite, Real
 from stopwise.errors import InputError
+from stopwise_paper.arrays import Array
 from stopwise_paper.problems.data import found
 from stopwise_paper.problems.problem import LEARNED, Table
-
-Array = NDArray[np.float64]
 
 DATASETS = ("cifar10-valid", "cifar100", "ImageNet16-120")
 EPSILON = 0.005  # of the best test error

@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.prices import CostModel, KnownCost, LearnedCost
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.space import Domain, Finite
 from stopwise.errors import InputError
-
-Array = NDArray[np.float64]
+from stopwise_paper.arrays import Array
 
 LEARNED = "learned"  # the price that is not known: decisions learn it from what was paid
 

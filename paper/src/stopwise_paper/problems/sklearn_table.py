@@ -12,14 +12,12 @@ from functools import lru_cache
 from importlib.resources import files
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from stopwise.core.space import Candidates, Real
 from stopwise.errors import InputError
+from stopwise_paper.arrays import Array
 from stopwise_paper.problems.problem import LEARNED, Table
-
-Array = NDArray[np.float64]
 
 DATASETS = ("digits-network", "cancer-forest")
 EPSILON = 0.1  # percentage points: half a per cent of the best error would be below one example

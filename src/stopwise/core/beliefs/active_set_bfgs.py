@@ -12,10 +12,8 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from stopwise.core.numerics.arrays import Array, Mask
 
 _FINE = 1e-5  # a step that promises less is not made
 _LONGEST = 2.0  # longest step of any coordinate

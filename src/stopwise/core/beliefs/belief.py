@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.fit import NUGGET, fit_posterior
 from stopwise.core.beliefs.gp import Hyperparameters, Posterior, Standardiser, condition
 from stopwise.core.beliefs.prices import CostModel, LearnedCost, LearnedPrice, Price
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.lognormal import log_harmonic_mean, log_mean
 from stopwise.core.space import Domain
 
-Array = NDArray[np.float64]
 Pricing = Literal["exp", "inv"]
 
 

@@ -19,15 +19,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.kernel import matern52_and_slope, scaled_square_distances
 from stopwise.core.beliefs.paths import sample_paths
 from stopwise.core.numerics import cholesky as chol
-
-Array = NDArray[np.float64]
+from stopwise.core.numerics.arrays import Array, Indices
 
 _FREQUENCIES = 128  # of what is between the points of a net
 
@@ -134,7 +132,7 @@ class NetPaths:
         """Number of paths."""
         return len(self.weights)
 
-    def with_gradient(self, X: Array, which: NDArray[np.intp]) -> tuple[Array, Array]:
+    def with_gradient(self, X: Array, which: Indices) -> tuple[Array, Array]:
         """Row i of X on path ``which[i]``: values (rows,) and gradients (rows, width)."""
         scales = self.posterior.hyper.lengthscales[self.posterior.groups]
         scaled, weights = X / scales, self.weights[which]

@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.gp import Normal, Posterior
 from stopwise.core.beliefs.kernel import matern52_and_slope, scaled_square_distances
 from stopwise.core.numerics import cholesky as chol
-
-Array = NDArray[np.float64]
+from stopwise.core.numerics.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what derives from the fields is cached

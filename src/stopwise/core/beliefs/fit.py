@@ -13,11 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.active_set_bfgs import descend
 from stopwise.core.beliefs.gp import (
-    Groups,
     Hyperparameters,
     Posterior,
     Standardiser,
@@ -27,8 +25,7 @@ from stopwise.core.beliefs.gp import (
 from stopwise.core.beliefs.likelihood import Likelihood, log_likelihood
 from stopwise.core.beliefs.pairwise_distances import Pairs
 from stopwise.core.beliefs.priors import Fixed, Flat, Prior, Priors, priors
-
-Array = NDArray[np.float64]
+from stopwise.core.numerics.arrays import Array, Indices
 
 NUGGET = 1e-11  # of the standardised variance, where observations are exact (docs/adr)
 
@@ -44,7 +41,7 @@ class _Problem:
 
     X: Array
     y: Array
-    groups: Groups
+    groups: Indices
     priors: Priors
     noise: float | None  # None: learned
 
@@ -157,7 +154,7 @@ def fit(
     X: Array,
     y: Array,
     *,
-    groups: Groups | None = None,
+    groups: Indices | None = None,
     noise: float | None = NUGGET,
     prior: str | Priors | None = "lognormal",
     start: Hyperparameters | None = None,
@@ -199,7 +196,7 @@ def fit_posterior(
     X: Array,
     y: Array,
     *,
-    groups: Groups | None = None,
+    groups: Indices | None = None,
     noise: float | None = NUGGET,
     prior: str | Priors | None = "lognormal",
     start: Hyperparameters | None = None,

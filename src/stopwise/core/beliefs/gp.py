@@ -24,7 +24,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from stopwise.core.beliefs.kernel import (
     from_pairs,
@@ -34,11 +34,10 @@ from stopwise.core.beliefs.kernel import (
     scaled_square_distances,
 )
 from stopwise.core.numerics import cholesky as chol
+from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.errors import InputError
 
-Array = NDArray[np.float64]
-Groups = NDArray[np.intp]
-AnyArray = TypeVar("AnyArray", Array, Groups)
+AnyArray = TypeVar("AnyArray", Array, Indices)
 
 _BLOCK = 512  # rows per pass over many candidates: bounds memory, keeps temporaries in cache
 _ROUNDING = 1e-13  # spread of y below this fraction of |y| is rounding, not signal
@@ -122,7 +121,7 @@ class Posterior:
     X: Array
     hyper: Hyperparameters
     standardiser: Standardiser
-    groups: Groups
+    groups: Indices
     interpolate: bool
     lower: Array
     whitener: Array  # L^-1: products with it are faster than solves, and as accurate
@@ -304,7 +303,7 @@ def condition(
     hyper: Hyperparameters,
     *,
     standardiser: Standardiser | None = None,
-    groups: Groups | None = None,
+    groups: Indices | None = None,
     interpolate: bool = False,
 ) -> Posterior:
     """The posterior given observations y (user's units) at the rows of X.

@@ -16,9 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from stopwise.core.numerics.arrays import Array
 
 _SQRT_5 = math.sqrt(5.0)
 

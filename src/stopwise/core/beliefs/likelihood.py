@@ -21,15 +21,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from stopwise.core.beliefs.gp import Groups, Hyperparameters
+from stopwise.core.beliefs.gp import Hyperparameters
 from stopwise.core.beliefs.kernel import from_pairs, matern52_and_slope, to_pairs
 from stopwise.core.beliefs.pairwise_distances import Pairs
 from stopwise.core.numerics import cholesky as chol
-
-Array = NDArray[np.float64]
+from stopwise.core.numerics.arrays import Array, Indices
 
 
 class _Gradient(NamedTuple):
@@ -122,7 +120,7 @@ def log_likelihood(
     X: Array,
     y: Array,
     hyper: Hyperparameters,
-    groups: Groups,
+    groups: Indices,
     *,
     profile_mean: bool = False,
     pairs: Pairs | None = None,

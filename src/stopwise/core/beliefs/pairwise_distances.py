@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stopwise.core.beliefs.kernel import from_pairs, pair_square_distances
-
-Array = NDArray[np.float64]
-Groups = NDArray[np.intp]
+from stopwise.core.numerics.arrays import Array, Indices
 
 _MOST_KEPT = 2_000_000  # numbers, 16 MB
 
@@ -27,7 +24,7 @@ class Pairs:
     """Pairs of the rows of X; groups maps its columns to parameters."""
 
     X: Array
-    groups: Groups
+    groups: Indices
 
     def square_distances(self, lengthscales: Array) -> Array:
         """Of every pair, in length scales."""

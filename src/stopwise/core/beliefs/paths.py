@@ -30,8 +30,8 @@ from scipy.linalg import lapack
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.kernel import matern52_and_slope, scaled_square_distances
 from stopwise.core.numerics import cholesky as chol
+from stopwise.core.numerics.arrays import Array, Indices
 
-Array = NDArray[np.float64]
 Floats = NDArray[Any]  # in double or single precision
 
 FREQUENCIES = 1024
@@ -93,9 +93,7 @@ class Paths:
             values[rows] += self.posterior.cross_covariance(X[rows]).T @ self.updates
         return self._user_units(values).T
 
-    def with_gradient(
-        self, X: Array, which: NDArray[np.intp] | None = None
-    ) -> tuple[Array, Array]:
+    def with_gradient(self, X: Array, which: Indices | None = None) -> tuple[Array, Array]:
         """One path per row of X and its gradient there: (rows,), (rows, width).
 
         ``which`` says which path a row is for; row i is for path i if it is left out.

@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from stopwise.core.beliefs.fit import fit_posterior
 from stopwise.core.beliefs.gp import Hyperparameters, Normal, Posterior, condition
 from stopwise.core.checks import as_number
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.lognormal import log_mean
 from stopwise.core.space import Candidates, Domain, Finite, Mixed
 from stopwise.errors import InputError, InputTypeError
-
-Array = NDArray[np.float64]
 
 _STEP = 1e-6  # of the unit cube, for central differences of a known cost
 

@@ -15,11 +15,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stopwise.core.numerics.arrays import Array
 from stopwise.errors import InputError
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

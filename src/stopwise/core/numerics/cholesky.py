@@ -7,12 +7,10 @@ Factors are Fortran-ordered, so that LAPACK takes them as they are.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
+from stopwise.core.numerics.arrays import Array
 from stopwise.errors import NumericsError
-
-Array = NDArray[np.float64]
 
 _JITTERS = [10.0**exponent for exponent in range(-12, -1)]  # relative to the mean diagonal
 _SMALL = 64  # rows from which on a triangle is inverted in halves

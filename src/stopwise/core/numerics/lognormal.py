@@ -8,10 +8,7 @@ a factor exp(s^2): multiplying by E[1/c] where dividing by E[c] was meant is a k
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
+from stopwise.core.numerics.arrays import Array
 
 
 def log_mean(mu: Array, std: Array) -> Array:

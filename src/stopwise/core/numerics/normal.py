@@ -22,12 +22,12 @@ import math
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import erf, erfcx
 
+from stopwise.core.numerics.arrays import Array
 from stopwise.errors import InputError
 
-Array = NDArray[np.float64]
 Numbers: TypeAlias = Any  # an array, or a float64 where all inputs are scalars
 
 _SQRT_2 = math.sqrt(2.0)

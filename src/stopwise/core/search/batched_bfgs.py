@@ -15,11 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
+from stopwise.core.numerics.arrays import Array, Indices, Mask
+
 Objective = Callable[[Array], tuple[Array, Array]]
 
 _SUFFICIENT = 1e-4  # Armijo's fraction of the predicted gain
@@ -53,7 +51,7 @@ def climb(
     reach the leader at its present pace.
 
     Args:
-        objective: Rows -> (values, gradients). A value may be -inf (or nan, which is taken for
+        objective: Indices -> (values, gradients). A value may be -inf (or nan, which is taken for
             it): no search goes there, and one that starts there stays.
         X: Starting points, inside the cube.
         free: Columns that may move.
@@ -100,7 +98,7 @@ def climb(
 class _Searches:
     """Some searches, row by row: where each is, what it knows, and what it tries next."""
 
-    rows: Rows  # which of the starts it began from
+    rows: Indices  # which of the starts it began from
     X: Array
     values: Array
     gradients: Array
@@ -113,7 +111,7 @@ class _Searches:
 
     @classmethod
     def begin(
-        cls, rows: Rows, X: Array, values: Array, gradients: Array, metric: Array
+        cls, rows: Indices, X: Array, values: Array, gradients: Array, metric: Array
     ) -> _Searches:
         """Searches that know nothing yet; they have to aim first."""
         inverse_hessians = np.tile(np.diag(metric), (len(X), 1, 1))
@@ -180,7 +178,7 @@ class _Searches:
         return curved
 
     def _shorten(
-        self, rows: Rows, expected: Array, gained: Array, metric: Array
+        self, rows: Indices, expected: Array, gained: Array, metric: Array
     ) -> tuple[Array, Array]:
         """Lengths for moves that failed, and the outlook; what leads nowhere is forgotten."""
         # To the top of the parabola through value, slope and the failed try; a tenth beside -inf.
@@ -210,7 +208,7 @@ def _times(matrices: Array, vectors: Array) -> Array:
     return np.asarray(np.matmul(matrices, vectors[:, :, None])[:, :, 0])
 
 
-def _best_nearby(X: Array, values: Array) -> Rows:
+def _best_nearby(X: Array, values: Array) -> Indices:
     """For each search the highest one close to it, which may be itself."""
     order = np.argsort(-values, kind="stable")
     sorted_X = X[order]

@@ -20,12 +20,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.search.batched_bfgs import climb
 from stopwise.core.space import Domain, Finite, Mixed
-
-Array = NDArray[np.float64]
 
 _NEIGHBOURHOODS = (0.2, 0.05, 0.01, 0.002)  # deviations about good points, in the unit cube
 _PER_NEIGHBOURHOOD = 8
@@ -169,7 +167,7 @@ def _screen(
     return X[_spread_out(X, values, _ENTRANTS * search.restarts)]
 
 
-def _spread_out(X: Array, values: Array, count: int) -> NDArray[np.intp]:
+def _spread_out(X: Array, values: Array, count: int) -> Indices:
     """Indices of high values, each the best of what is not yet near a chosen one.
 
     The radius shrinks until enough are found, so that basins come before neighbours. Equal points

@@ -14,9 +14,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stopwise.core.space._scale import Array
+from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.errors import InputError, InputTypeError
 
 
@@ -87,7 +86,7 @@ def as_numbers(values: Sequence[Any], name: str) -> Array:
 
 
 def refuse_outside(
-    values: Sequence[Any], name: str, inside: NDArray[np.bool_], bounds: tuple[float, float]
+    values: Sequence[Any], name: str, inside: Mask, bounds: tuple[float, float]
 ) -> None:
     """Refuse the first value that is not inside the bounds."""
     if not inside.all():

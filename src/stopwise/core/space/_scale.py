@@ -8,9 +8,8 @@ contiguous arrays, so that a value is encoded to the same bits alone and among o
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from stopwise.core.numerics.arrays import Array
 
 
 def to_unit(values: Array, low: float, high: float, *, log: bool) -> Array:

@@ -12,7 +12,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from stopwise.core.numerics.arrays import Array, Indices
+
 Words = NDArray[np.uint32]
 
 _BITS = 30
@@ -35,7 +36,7 @@ def sobol_block(d: int, m: int, rng: np.random.Generator) -> Array:
 
 
 @cache
-def _plain_sequence(d: int, m: int) -> tuple[Words, NDArray[np.intp]]:
+def _plain_sequence(d: int, m: int) -> tuple[Words, Indices]:
     """Direction numbers without scrambling, (d, m), and which of them leads to the next point."""
     # scipy.stats takes a second to load, which `import stopwise` should not.
     from scipy.stats import qmc

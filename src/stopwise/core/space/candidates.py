@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.space._checks import (
     as_numbers,
     identity,
@@ -55,7 +55,7 @@ class Candidates:
     """
 
     domain: Finite
-    index: NDArray[np.intp]
+    index: Indices
 
     def __init__(self, rows: object, space: Mapping[str, Parameter] | None = None) -> None:
         table = _read(rows)
@@ -193,7 +193,7 @@ def _check_size(codec: Mixed, n: int) -> None:
         )
 
 
-def _check_distinct(codec: Mixed, columns: dict[str, list[Any]], X: NDArray[np.float64]) -> None:
+def _check_distinct(codec: Mixed, columns: dict[str, list[Any]], X: Array) -> None:
     """Refuse numbers that differ in the table and not in the unit cube: rows would be lost."""
     for name, parameter, cut in zip(codec.names, codec.parameters, codec.columns, strict=True):
         if isinstance(parameter, Real) and len(set(columns[name])) > len(np.unique(X[:, cut])):

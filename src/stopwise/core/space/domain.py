@@ -17,8 +17,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.space._checks import listing, of_type, suggestion
-from stopwise.core.space._scale import Array
 from stopwise.core.space._sobol import sobol_block
 from stopwise.core.space.parameters import Categorical, Integer, Parameter, Real
 from stopwise.errors import InputError, InputTypeError
@@ -76,13 +76,13 @@ class Mixed:
         return tuple(slice(*pair) for pair in zip([0, *stops], stops, strict=False))
 
     @cached_property
-    def groups(self) -> NDArray[np.intp]:
+    def groups(self) -> Indices:
         """The index of the parameter that each column belongs to, of shape (width,)."""
         widths = [parameter.width for parameter in self.parameters]
         return read_only(np.repeat(np.arange(self.d), widths))
 
     @cached_property
-    def real(self) -> NDArray[np.bool_]:
+    def real(self) -> Mask:
         """Which columns vary continuously, of shape (width,)."""
         kinds = np.array([isinstance(parameter, Real) for parameter in self.parameters])
         return read_only(kinds[self.groups])

@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.space._checks import listing
-from stopwise.core.space._scale import Array
 from stopwise.core.space.domain import Mixed, Params, as_points, read_only, row_bytes
 from stopwise.errors import InputError
 
@@ -68,7 +68,7 @@ class Finite:
         return self.codec.width
 
     @property
-    def groups(self) -> NDArray[np.intp]:
+    def groups(self) -> Indices:
         """The index of the parameter that each column belongs to, of shape (width,)."""
         return self.codec.groups
 
@@ -158,7 +158,7 @@ class Finite:
         """
         return row_bytes(self.snap(X))
 
-    def index_of(self, X: ArrayLike) -> NDArray[np.intp]:
+    def index_of(self, X: ArrayLike) -> Indices:
         """Find points in the list, by exact match.
 
         Args:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.space import _checks as checks
-from stopwise.core.space._scale import Array, from_unit, to_unit
+from stopwise.core.space._scale import from_unit, to_unit
 from stopwise.errors import InputError, InputTypeError
 
 # A value this far outside, relative to the range (log scale: to the bound), is a bound that
@@ -295,7 +295,7 @@ class Categorical:
         """List the attainable rows other than this one, of shape (width - 1, width)."""
         return np.delete(np.eye(self.n_values), row.argmax(), axis=0)
 
-    def _one_hot(self, positions: NDArray[np.intp]) -> Array:
+    def _one_hot(self, positions: Indices) -> Array:
         U = np.zeros((len(positions), self.n_values))
         U[np.arange(len(positions)), positions] = 1.0
         return U

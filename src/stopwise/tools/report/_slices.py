@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.space import Categorical, Domain, Finite, Integer, Mixed, Parameter, Real
 from stopwise.tools.report._axis import thinned
 from stopwise.tools.report._facts import Facts
-
-Array = NDArray[np.float64]
 
 _FINE = 49  # places along a real parameter
 _MOST_CHOICES = 12  # drawn of a categorical parameter

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.numerics.normal import pbgi
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ class Policy:
     """
 
     name: str
-    order: NDArray[np.intp]
+    order: Indices
     enough: Array
 
 

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from stopwise.core.numerics.arrays import Array
 from stopwise.tools.cli._demo.boxes import Boxes, best_possible, play, policies, worlds
 
 BOXES = Boxes.of(  # mean and deviation of the prize, price of looking
@@ -56,7 +56,7 @@ def _boxes() -> Table:
     return table
 
 
-def one_game(prizes: NDArray[np.float64]) -> str:
+def one_game(prizes: Array) -> str:
     """A game by fair values, told step by step."""
     fair = BOXES.fair_values
     hand, paid, steps = 0.0, 0.0, []
@@ -69,7 +69,7 @@ def one_game(prizes: NDArray[np.float64]) -> str:
     return f"  {' '.join(steps)}\n  Payoff {hand:.2f} - {paid:.2f} = {hand - paid:.2f}.\n"
 
 
-def _compared(prizes: NDArray[np.float64]) -> Table:
+def _compared(prizes: Array) -> Table:
     """The mean payoff of each policy over the same worlds, and the best that can be had."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(f"mean of {len(prizes):,} games")
