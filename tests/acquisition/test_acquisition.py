@@ -219,7 +219,7 @@ def test_thompson_sampling_chooses_as_often_as_draws_have_their_minimum_there():
     steps = 4000
     found = np.zeros(12)
     for trial in range(steps):
-        choice = replace(snapshot, trial=trial, _memo={}).sup(ThompsonSampling())
+        choice = replace(snapshot, trial=trial).sup(ThompsonSampling())
         found[domain.index_of(choice.x[None, :])[0]] += 1
     assert np.all(found[[1, 4, 6, 9]] == 0)
     # Chi-square for two samples, on the candidates that are ever chosen.
@@ -481,7 +481,7 @@ def test_botorch_scores_the_same_points_the_same():
     y = (y - y.mean()) / y.std(ddof=1)  # standardised, so that units agree
     snapshot = study(SQUARE, X=X, y=y, hyper=hyper, noise=1e-6)
     exact = replace(snapshot.belief.objective, interpolate=True)
-    snapshot = replace(snapshot, belief=replace(snapshot.belief, objective=exact), _memo={})
+    snapshot = replace(snapshot, belief=replace(snapshot.belief, objective=exact))
     Q = np.random.default_rng(41).random((20, 2))
     theirs = {}
     with torch.no_grad():

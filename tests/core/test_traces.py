@@ -182,7 +182,7 @@ def test_an_earlier_moment_has_earlier_data_and_the_same_hyperparameters():
     book = Textbook(snapshot, 6)
     np.testing.assert_allclose(earlier.normal(TABLE.points).mean, book.mean(TABLE.points))
     assert earlier.belief.objective.hyper is snapshot.belief.objective.hyper
-    assert snapshot.prefix(6) is earlier
+    assert snapshot.prefix(6).belief is earlier.belief  # made once
     # What is remembered of one moment is not mistaken for the other's.
     assert snapshot.normal(TABLE.points) is not earlier.normal(TABLE.points)
 
@@ -199,9 +199,9 @@ def test_taken_are_evaluated_pending_and_failed_points():
     snapshot = study(X=TABLE.points[[3, 9]], pending=TABLE.points[[4]], failed=TABLE.points[[5]])
     np.testing.assert_array_equal(np.flatnonzero(snapshot.taken(TABLE.points)), [3, 4, 5, 9])
     np.testing.assert_array_equal(snapshot.taken(TABLE.points[[9, 10, 4]]), [True, False, True])
-    again = replace(snapshot, replicates=True, _memo={})
+    again = replace(snapshot, replicates=True)
     np.testing.assert_array_equal(np.flatnonzero(again.taken(TABLE.points)), [4, 5])
-    free = replace(again, pending=snapshot.X[:0], failed=None, _memo={})
+    free = replace(again, pending=snapshot.X[:0], failed=None)
     assert not free.taken(TABLE.points).any()
 
 
@@ -235,7 +235,7 @@ def test_what_is_dearer_than_what_is_left_is_barred():
 def test_nothing_left_costs_nothing_less_than_infinity():
     snapshot = study(X=TABLE.points, initial=3)
     assert snapshot.cheapest == math.inf
-    assert replace(snapshot, left=1.0, _memo={}).sup(LogEIPC()).x is None
+    assert replace(snapshot, left=1.0).sup(LogEIPC()).x is None
 
 
 def test_short_of_money_a_search_still_finds_the_little_that_can_be_paid():
@@ -246,7 +246,7 @@ def test_short_of_money_a_search_still_finds_the_little_that_can_be_paid():
     for acquisition in (LogEIPC(), LCB()):
         found = snapshot.sup(acquisition)
         assert abs(found.x[0] - 0.123) <= 1e-5 + 1e-9
-    assert replace(snapshot, left=0.5, _memo={}).sup(LCB()).x is None
+    assert replace(snapshot, left=0.5).sup(LCB()).x is None
 
 
 class LeavesOutEverything:

@@ -11,16 +11,17 @@ from hypothesis import strategies as st
 
 from stopwise.errors import MissingExtraError
 from stopwise.record.history import History, Observation, Trial
+from stopwise.record.outcomes import Completed, Failed
 from tests.support.strategies import magnitudes, reals
 
 OBSERVATIONS = st.builds(
     Observation,
     number=st.integers(0, 99),
     params=st.fixed_dictionaries({"x": reals(0, 1)}),
-    value=st.none() | reals(-5, 5),
+    outcome=st.builds(Completed, reals(-5, 5))
+    | st.builds(Failed, st.sampled_from(["", "out of memory"])),
     cost=magnitudes(-3, 3),
     charged=st.booleans(),
-    message=st.sampled_from(["", "out of memory"]),
 )
 
 
@@ -50,13 +51,15 @@ def test_a_part_of_a_history_is_a_history(observations, cut):
 
 
 def test_adding_leaves_the_history_as_it_was():
-    first = History().with_(Observation(0, {"x": 1}, 2.0, 3.0))
-    longer = first.with_(Observation(1, {"x": 2}, 1.0, 3.0))
+    first = History().with_(Observation(0, {"x": 1}, Completed(2.0), 3.0))
+    longer = first.with_(Observation(1, {"x": 2}, Completed(1.0), 3.0))
     assert (len(first), len(longer)) == (1, 2)
     assert first.observations == longer.observations[:1]
 
 
-@pytest.mark.parametrize("thing", [Trial(0, {}), Observation(0, {}, 1.0, 1.0), History()])
+@pytest.mark.parametrize(
+    "thing", [Trial(0, {}), Observation(0, {}, Completed(1.0), 1.0), History()]
+)
 def test_nothing_in_it_can_be_reassigned(thing):
     for field in dataclasses.fields(thing):
         with pytest.raises(dataclasses.FrozenInstanceError):
@@ -71,8 +74,8 @@ def test_an_empty_history_spent_nothing_and_has_no_rows():
 def test_a_frame_has_a_row_per_observation_and_a_column_per_parameter():
     history = history_of(
         [
-            Observation(0, {"lr": 0.1, "act": "relu"}, 0.5, 10.0),
-            Observation(1, {"lr": 0.2, "act": "tanh"}, None, 2.0, message="diverged"),
+            Observation(0, {"lr": 0.1, "act": "relu"}, Completed(0.5), 10.0),
+            Observation(1, {"lr": 0.2, "act": "tanh"}, Failed("diverged"), 2.0),
         ]
     )
     expected = pd.DataFrame(
@@ -90,7 +93,9 @@ def test_a_frame_has_a_row_per_observation_and_a_column_per_parameter():
 
 def test_a_parameter_called_like_a_column_is_not_lost():
     params = {"value": 7, "cost": 8, "number": 9, "message": "m", "x": 1}
-    [row] = History().with_(Observation(0, params, 0.5, 10.0)).to_frame().to_dict("records")
+    [row] = (
+        History().with_(Observation(0, params, Completed(0.5), 10.0)).to_frame().to_dict("records")
+    )
     assert row == {
         "number": 0, "param_value": 7, "param_cost": 8, "param_number": 9, "param_message": "m",
         "x": 1, "value": 0.5, "cost": 10.0, "message": "",

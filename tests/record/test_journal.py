@@ -19,7 +19,7 @@ import pytest
 import stopwise as sw
 from stopwise.errors import InputError, JournalError
 from stopwise.record.journal import ResumeWarning
-from stopwise.record.journal import _file as file_module
+from stopwise.record.journal import file as file_module
 from tests.support import journalled
 from tests.support.repository import ROOT
 
@@ -355,7 +355,9 @@ def test_another_study_is_refused_and_the_file_left_alone(path, given, said):
     content = path.read_bytes()
     with pytest.raises(InputError, match=said) as caught:
         sw.Study.resume(path, **given)
-    assert "lamb" in given or "lam, stopping, watch" in str(caught.value)
+    assert "lamb" in given or "lam, budget, acquisition, stopping, watch, max_trials" in str(
+        caught.value
+    )
     assert path.read_bytes() == content
     resumed(path, space=LINE, lam=0.01)  # and nothing holds it
 

@@ -80,7 +80,7 @@ def exceeding(snapshot, epsilon, batches):
 
 def ask(snapshot, epsilon, seed=0, **options):
     rule = ProbabilisticRegretBound(epsilon, **options)
-    signal = rule.signal(replace(snapshot, seed=seed, _memo={}))
+    signal = rule.signal(replace(snapshot, seed=seed))
     return rule.verdict(Trace.of((signal,))), signal
 
 
@@ -502,8 +502,8 @@ def test_a_signal_depends_on_epsilon_delta_and_how():
 def test_the_same_seed_gives_the_same_answer_and_watching_does_not_matter():
     snapshot = study(n=6, hyper=ROUGH)
     rule = ProbabilisticRegretBound(3.0)
-    first = rule.signal(replace(snapshot, _memo={}))
-    other = replace(snapshot, _memo={})
+    first = rule.signal(replace(snapshot))
+    other = replace(snapshot)
     UCBLCB().signal(other)
     ProbabilisticRegretBound(1.0).signal(other)
     assert rule.signal(other) == first
@@ -550,7 +550,7 @@ def test_no_rule_needs_more_than_a_fraction_of_a_gigabyte():
         ProbabilisticRegretBound(epsilon, estimate="mean"),
     ]
     for rule in rules:
-        fresh = replace(snapshot, _memo={})
+        fresh = replace(snapshot)
         tracemalloc.start()
         signal = rule.signal(fresh)
         _, peak = tracemalloc.get_traced_memory()
@@ -571,8 +571,8 @@ def test_the_first_paths_on_a_box_are_the_same_however_they_are_asked_for():
     """The pilots come first, each once; all that follow are fresh."""
     snapshot = box_study(SQUARE, 10, None)
     epsilon = margin_for(box_truth(SQUARE, 10, None), 0.3)
-    apart = np.concatenate(list(crossings(replace(snapshot, _memo={}), epsilon, [40, 24, 64])))
-    once = np.concatenate(list(crossings(replace(snapshot, _memo={}), epsilon, [64, 64])))
+    apart = np.concatenate(list(crossings(replace(snapshot), epsilon, [40, 24, 64])))
+    once = np.concatenate(list(crossings(replace(snapshot), epsilon, [64, 64])))
     again = np.concatenate(list(crossings(snapshot, epsilon, [10, 54])))
     np.testing.assert_array_equal(apart, once)
     np.testing.assert_array_equal(again, once[:64])

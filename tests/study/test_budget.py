@@ -80,7 +80,7 @@ def test_the_expected_range_is_that_of_many_joint_draws(n, noise):
     for i in np.linspace(0, 200, n).round():
         study.tell({"x": i / 200}, wavy({"x": i / 200}))
     study.should_stop()
-    now = study._now()
+    now = study.snapshot()
     found = expected_range(now, 4096)
     posterior = now.belief.objective
     dense = DenseGP(now.X, now.y, posterior.hyper)
@@ -103,7 +103,7 @@ def test_on_a_box_the_range_is_that_of_a_fine_grid():
         for i in (0, 40, 90, 150, 200):
             study.tell({"x": i / 200}, wavy({"x": i / 200}))
         study.should_stop()
-    on_box, on_grid = (expected_range(study._now(), 2048) for study in (box, grid))
+    on_box, on_grid = (expected_range(study.snapshot(), 2048) for study in (box, grid))
     error = math.hypot(on_box.error, on_grid.error)
     assert abs(on_box.value - on_grid.value) < 4 * error + 0.01 * on_grid.value
 
@@ -113,7 +113,7 @@ def test_the_range_is_that_of_the_moment_asked_about():
     for i in np.random.default_rng(0).permutation(np.arange(0, 201, 10)):
         study.tell({"x": i / 200}, wavy({"x": i / 200}))
     study.should_stop()
-    early, late = (expected_range(study._now().prefix(k)).value for k in (4, 21))
+    early, late = (expected_range(study.snapshot().prefix(k)).value for k in (4, 21))
     assert early > 0.02
     assert 0.0 <= late < 0.3 * early
 
@@ -130,7 +130,7 @@ def test_by_a_budget_alone_it_is_pbgi_d_from_the_right_lambda_on():
     assert study.acquisition is None  # the whole design first
     study.ask()
     C = sum(0.5 + o.params["x"] for o in study.history)
-    U = expected_range(study._now().prefix(4)).value
+    U = expected_range(study.snapshot().prefix(4)).value
     assert isinstance(study.acquisition, PBGID)
     assert study.acquisition.lam0 == pytest.approx(U / (14.0 - C), rel=1e-12)
 
@@ -144,7 +144,7 @@ def test_with_more_running_than_the_design_has_points_it_is_settled_after_the_de
     for trial in trials[1:4]:
         study.tell(trial, wavy(trial.params))
     study.ask()
-    U = expected_range(study._now().prefix(4)).value
+    U = expected_range(study.snapshot().prefix(4)).value
     assert study.acquisition.lam0 == pytest.approx(U / (25.0 - 4.0), rel=1e-12)
 
 
@@ -280,7 +280,7 @@ def test_no_more_is_ever_spent_than_there_is(
     """Known costs: exactly, whatever fails and however many run at once."""
     price = PRICES[kind](scale)
     options = {"cost": price, "n_initial": 3, "seed": seed, "acquisition": acquisition}
-    design = sw.Study(SPACES[space], **options, lam=1.0, stopping="immediate")._planned()
+    design = sw.Study(SPACES[space], **options, lam=1.0, stopping="immediate")._design._missing()
     B = plenty * sum(map(price, design))
     study = sw.Study(SPACES[space], budget=B, **options, max_trials=12)
     told = []
@@ -335,7 +335,7 @@ def test_failures_in_the_design_are_not_made_up_for_beyond_the_budget():
     for B in (6.1, 7.0, 9.5):
         for objective in (lambda _: None, lambda p: None if p["x"] < 0.5 else wavy(p)):
             study = sw.Study(TABLE, budget=B, cost=price, n_initial=4, seed=1)
-            if sum(map(price, study._planned())) >= B:
+            if sum(map(price, study._design._missing())) >= B:
                 continue
             run(study, objective)
             assert study.spent <= B
@@ -371,7 +371,7 @@ def test_learned_costs_are_expected_to_be_affordable_at_each_start(space, at_onc
             trial = study.ask()
             if not study.history:
                 continue  # nothing is known of costs
-            belief = study._now().belief
+            belief = study.snapshot().belief
             X = study.domain.encode([t.params for t in (*already, trial)])
             assert study.spent + expected_cost(belief.price, X).sum() <= 24.0 * (1 + 1e-12)
         if not study.pending:

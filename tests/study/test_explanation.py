@@ -50,7 +50,7 @@ def by_hand(study, candidates):
     best = min(sign * o.value for o in study.history)
     taken = [o.params for o in study.history] + [t.params for t in study.pending]
     left = [params for params in candidates if params not in taken]
-    mean, std = study._now().belief.objective(study.domain.encode(left))
+    mean, std = study.snapshot().belief.objective(study.domain.encode(left))
     gains = np.exp(log_ei(mean, std, best))
     costs = np.array([price(params) for params in left])
     at = int(np.argmax(gains / costs))
@@ -139,7 +139,7 @@ def test_an_uncertain_price_is_named_with_its_factor():
         study.tell({"x": 1.25 * i}, math.sin(i), cost=math.exp(2.5 * rng.standard_normal()))
     verdict = study.should_stop()
     factor = float(re.search(r"\(the cost is uncertain by a factor of (\S+)\)", verdict.reason)[1])
-    snapshot = study._now()
+    snapshot = study.snapshot()
     at = snapshot.sup(sw.acquisition.LogEIPC()).x
     _, std = snapshot.belief.price.log_cost(at[None, :])
     assert factor == four_digits(math.exp(std[0]))
@@ -156,7 +156,7 @@ def test_the_expected_cost_is_the_one_that_is_named():
         study.tell({"x": 1.25 * i}, math.sin(i), cost=math.exp(0.8 * rng.standard_normal()))
     said = REMAINING.search(study.explain())
     at = study.domain.encode({"x": float(re.search(r"'x': (\S+)\}", said[1])[1])})
-    mean, std = study._now().belief.price.log_cost(at)
+    mean, std = study.snapshot().belief.price.log_cost(at)
     assert float(said[3]) == four_digits(math.exp(mean[0] + 0.5 * std[0] ** 2))
     assert std[0] > 0.1
 
@@ -167,7 +167,7 @@ def test_the_expected_cost_is_the_one_that_is_named():
 def test_before_the_design_is_done_it_says_so_and_fits_nothing():
     study = study_after(3)
     assert study.explain() == "initial: initial design, 3 of 6."
-    assert study._believer._last is None
+    assert study._context.model._latest is None
     assert sw.Study(BOX, lam=0.01).explain() == "initial: initial design, 0 of 4."
 
 
@@ -253,7 +253,7 @@ def test_a_threshold_below_what_the_model_resolves_is_warned_of():
     )
     assert float(said[2]) == four_digits(1e-7 * spread)
     resolution = float(said[3])
-    assert resolution == four_digits(spread * math.sqrt(study._now().belief.objective.nugget))
+    assert resolution == four_digits(spread * math.sqrt(study.snapshot().belief.objective.nugget))
     assert warnings_of(rescaled(PBGI(0.5 * resolution), 1.0))
     assert not warnings_of(rescaled(PBGI(2.0 * resolution), 1.0))
 

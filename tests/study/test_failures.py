@@ -11,6 +11,7 @@ import stopwise as sw
 from stopwise.acquisition import ACQUISITIONS, LogEIPC
 from stopwise.stopping import RULES, FixedTrials
 from stopwise.study.budget import expected_range
+from stopwise.study.choosing import with_pending_believed
 from tests.support.problems import branin
 
 LINE = {"x": sw.Real(0.0, 1.0)}
@@ -74,7 +75,7 @@ def test_costs_of_failures_are_learned_from_where_they_are_told():
     for i in range(8):
         study.tell({"x": i / 7}, None if i > 3 else 1.0 * i, cost=1.0 if i <= 3 else 50.0)
     study.should_stop()
-    price = np.exp(study._now().belief.log_price(np.array([[0.1], [0.9]])))
+    price = np.exp(study.snapshot().belief.log_price(np.array([[0.1], [0.9]])))
     assert price == pytest.approx([1.0, 50.0], rel=0.3)
 
 
@@ -85,7 +86,7 @@ def test_a_failure_without_a_cost_costs_nothing_and_teaches_no_price():
     study.tell({"x": 0.3}, None)
     assert study.history[-1].cost == 0.0
     study.should_stop()
-    price = np.exp(study._now().belief.log_price(np.array([[0.3]])))
+    price = np.exp(study.snapshot().belief.log_price(np.array([[0.3]])))
     assert price == pytest.approx([5.0], rel=0.1)
 
 
@@ -171,8 +172,8 @@ def test_a_failed_point_is_believed_to_be_no_better_than_ordinary(failed):
     study, without = failed
     at = study.domain.encode([o.params for o in study.history if o.failed])
     values = [o.value for o in study.history.succeeded]
-    belief = study._now().belief.objective(at)
-    hoped = without._now().belief.objective(at)
+    belief = study.snapshot().belief.objective(at)
+    hoped = without.snapshot().belief.objective(at)
     assert (belief.mean >= np.median(values) - 1e-6 * np.ptp(values)).all()
     assert (belief.mean >= hoped.mean - 1e-6 * np.ptp(values)).all()
     assert hoped.mean.min() < np.median(values)  # it was hoped to be good
@@ -183,16 +184,16 @@ def test_what_is_near_a_failure_is_less_attractive(failed):
     study, without = failed
     near = study.domain.encode([{"x": x, "y": (5 * x) % 7} for x in (12, 16)])
     score = LogEIPC()
-    assert (score.bind(study._now())(near) < score.bind(without._now())(near)).all()
+    assert (score.bind(study.snapshot())(near) < score.bind(without.snapshot())(near)).all()
 
 
 def test_a_failure_is_no_observation_and_never_the_best(failed):
     study, without = failed
-    for now in (study._now(), study._believing(study._now())):
+    for now in (study.snapshot(), with_pending_believed(study.snapshot())):
         assert (now.n, now.t) == (6, 0)
-        np.testing.assert_array_equal(now.X, without._now().X)
-        np.testing.assert_array_equal(now.y, without._now().y)
-        assert (now.best, now.incumbent) == (without._now().best, without._now().incumbent)
+        np.testing.assert_array_equal(now.X, without.snapshot().X)
+        np.testing.assert_array_equal(now.y, without.snapshot().y)
+        assert (now.best, now.incumbent) == (without.snapshot().best, without.snapshot().incumbent)
     assert study.best == without.best
 
 
@@ -213,7 +214,7 @@ def test_with_noise_too_what_is_believed_of_failures_is_not_reported():
 def test_a_failure_is_not_in_the_range_that_a_budget_or_a_guarantee_reckons_with(failed):
     study, without = failed
     assert study.guarantee().gain == pytest.approx(without.guarantee().gain, rel=1e-9)
-    gains = [expected_range(s._now().prefix(6)).value for s in failed]
+    gains = [expected_range(s.snapshot().prefix(6)).value for s in failed]
     assert gains[0] == pytest.approx(gains[1], rel=1e-9)
 
 

@@ -41,7 +41,7 @@ def started(steps=6, space=TABLE, **options):
 def test_the_bounds_are_the_papers(delta):
     study = started()
     found = study.guarantee(delta)
-    U = expected_range(study._now().prefix(4))
+    U = expected_range(study.snapshot().prefix(4))
     C = sum(price(o.params) for o in study.history[:4])
     assert (found.lam, found.delta) == (0.02, delta)
     assert (found.gain, found.gain_error) == U

@@ -40,7 +40,7 @@ def told(space, n=16, *, deviation=0.3, seed=0, **options):
 def test_the_best_is_the_one_with_the_best_posterior_mean_and_its_deviation(seed):
     study = told(GRID, seed=seed)
     values = np.array([o.value for o in study.history])
-    posterior = study._now().belief.objective
+    posterior = study.snapshot().belief.objective
     X = study.domain.encode([o.params for o in study.history])
     dense = DenseGP(X, values, posterior.hyper)
     means = dense.mean(X)
@@ -88,7 +88,7 @@ def test_a_result_reports_the_best_with_its_uncertainty():
 def moment():
     """A noisy moment, its free candidates, and joint draws of f there and at the incumbent."""
     study = told(GRID, 12, deviation=0.6, noise=0.36)
-    now = study._now()
+    now = study.snapshot()
     points = now.domain.points[~now.taken(now.domain.points)]
     rows = np.vstack([points, now.X[now.incumbent]])
     values = exact_values(now.belief.objective, rows, np.random.default_rng(1), DRAWS)
@@ -125,7 +125,7 @@ def test_a_fair_value_is_that_of_the_difference(moment, lam):
 
 def test_what_cannot_be_told_from_the_incumbent_gains_nothing():
     study = told(LINE, noise=0.09, replicates=True)
-    now = study._now()
+    now = study.snapshot()
     at = now.X[[now.incumbent]]
     assert np.exp(LogEIPC().bind(now)(at)[0]) < 1e-7
     assert EIC(0.01).bind(now)(at)[0] == pytest.approx(-0.01, rel=1e-4)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import stopwise as sw
 from stopwise.acquisition import ACQUISITIONS, LogEIPC
 from stopwise.stopping import RULES
+from stopwise.study.choosing import with_pending_believed
 
 LINE = {"x": sw.Real(0.0, 1.0)}
 MIXED = {"x": sw.Real(-1.0, 1.0), "n": sw.Integer(1, 4), "c": sw.Categorical(["a", "b"])}
@@ -104,11 +105,11 @@ def beside():
 
 def test_a_believed_value_is_never_the_best(beside):
     running, alone = beside
-    believed = running._believing(running._now())
+    believed = with_pending_believed(running.snapshot())
     means = believed.belief.objective(believed.pending).mean
     assert means.min() < running.best.value  # it would be, if it counted
     assert running.best == alone.best
-    assert (believed.best, believed.n) == (alone._now().best, 12)
+    assert (believed.best, believed.n) == (alone.snapshot().best, 12)
 
 
 def test_with_noise_too_a_believed_value_is_never_the_best():
@@ -119,9 +120,9 @@ def test_with_noise_too_a_believed_value_is_never_the_best():
     for _ in range(3):
         study.ask()
     assert study.best == before
-    believed = study._believing(study._now())
-    assert believed.incumbent == study._now().incumbent
-    assert believed.best == pytest.approx(study._now().best, rel=1e-9)
+    believed = with_pending_believed(study.snapshot())
+    assert believed.incumbent == study.snapshot().incumbent
+    assert believed.best == pytest.approx(study.snapshot().best, rel=1e-9)
 
 
 def test_believed_values_are_in_no_rules_data(beside):
@@ -129,10 +130,10 @@ def test_believed_values_are_in_no_rules_data(beside):
     for study in beside:
         study.should_stop()
     # What a rule sees of the objective is the same.
-    now = running._now().normal(running.domain.points)
-    then = alone._now().normal(alone.domain.points)
+    now = running.snapshot().normal(running.domain.points)
+    then = alone.snapshot().normal(alone.domain.points)
     np.testing.assert_allclose(now, then, rtol=1e-12)
-    assert len(running._now().belief.objective) == 12
+    assert len(running.snapshot().belief.objective) == 12
     # So every signal is, to the last bit, but for those that leave out what runs.
     assert set(running.traces) == set(alone.traces)
     for key in running.traces:
@@ -143,7 +144,7 @@ def test_believed_values_are_in_no_rules_data(beside):
 def test_the_worth_of_what_remains_is_that_of_the_same_data_without_what_runs(beside):
     running, alone = beside
     alone.should_stop()
-    scores = LogEIPC().bind(alone._now())(alone.domain.points)
+    scores = LogEIPC().bind(alone.snapshot())(alone.domain.points)
     pending = alone.domain.index_of(running.domain.encode([t.params for t in running.pending]))
     assert pending[0] == np.argmax(scores)  # the best is running
     scores[pending] = -np.inf

@@ -60,10 +60,10 @@ def state(study):
         study.traces,
         study.spent,
         study.best,
-        study._state.next,
-        study._state.asked,
-        study._state.initial,
-        study._state.queue,
+        study._context.state.next,
+        study._context.state.asked,
+        study._context.state.initial,
+        study._context.state.queue,
     )
 
 
@@ -226,7 +226,7 @@ def test_told_costs_are_learned(word):
     for i in range(8):
         study.tell({"x": i / 7}, math.sin(9 * i), cost=math.exp(i / 3))
     study.should_stop()
-    price = study._now().belief.log_price(np.array([[0.0], [1.0]]))
+    price = study.snapshot().belief.log_price(np.array([[0.0], [1.0]]))
     assert price == pytest.approx([0.0, 7 / 3], abs=0.3)
 
 
@@ -251,7 +251,7 @@ def test_a_cost_model_of_ones_own_is_told_what_was_paid():
     study.should_stop()
     assert study.spent == 0.0
     at = np.array([[0.5]])
-    assert np.exp(study._now().belief.log_price(at)) == pytest.approx([10.0], rel=0.01)
+    assert np.exp(study.snapshot().belief.log_price(at)) == pytest.approx([10.0], rel=0.01)
 
 
 def test_a_cost_told_where_it_is_known_is_what_was_spent_and_decides_nothing():
@@ -292,7 +292,7 @@ def test_data_from_elsewhere_are_believed_and_priced():
     for i in range(9):
         study.tell({"x": i / 8}, (i / 8 - 0.3) ** 2, cost=60.0)
     study.should_stop()
-    snapshot = study._now()
+    snapshot = study.snapshot()
     assert snapshot.n == 9
     assert np.exp(snapshot.belief.log_price(np.array([[0.55]]))) == pytest.approx([60.0], rel=1e-3)
 
@@ -637,7 +637,7 @@ def test_a_failed_evaluation_is_recorded_with_its_cost_and_is_never_the_best(rep
     assert study.best.value == 1.0
     assert len(study.history) == 6
     study.should_stop()
-    assert study._now().n == 5
+    assert study.snapshot().n == 5
 
 
 def test_ten_failures_in_a_row_end_it_with_the_latest_message():
@@ -717,7 +717,7 @@ def test_a_failed_configuration_that_succeeds_after_all_counts():
     assert study.best.value == -50.0
     study.should_stop()
     at = study.domain.encode(trial.params)
-    assert study._now().belief.objective(at).mean == pytest.approx([-50.0], rel=1e-6)
+    assert study.snapshot().belief.objective(at).mean == pytest.approx([-50.0], rel=1e-6)
 
 
 def test_the_same_configuration_may_fail_twice_or_give_two_values():
@@ -851,7 +851,7 @@ def test_what_is_believed_of_running_trials_is_never_the_best_and_never_a_signal
     best = study.best
     running = [study.ask() for _ in range(4)]
     study.should_stop()
-    snapshot = study._now()
+    snapshot = study.snapshot()
     assert (snapshot.n, len(snapshot.belief.objective)) == (8, 8)
     assert len(snapshot.pending) == 4
     assert study.best == best
@@ -866,7 +866,7 @@ def test_what_is_believed_of_running_trials_is_never_the_best_and_never_a_signal
 def test_the_supremum_leaves_running_trials_out():
     study = run(sw.Study(TABLE, lam=1e-9), valley, 8)
     study.ask()
-    top = study._now().sup(sw.acquisition.LogEIPC())
+    top = study.snapshot().sup(sw.acquisition.LogEIPC())
     running = study.domain.encode(study.pending[0].params)[0]
     assert not np.array_equal(top.x, running)
 

@@ -324,7 +324,7 @@ def meddling(rule, snapshot):
     points = getattr(snapshot.domain, "points", snapshot.X)
     free = points[~snapshot.taken(points)]
     if len(free):
-        snapshot._memo["sup", LogEIPC()] = Supremum(free[-1], 0.0)
+        snapshot.once(("sup", LogEIPC()), lambda: Supremum(free[-1], 0.0))
     return count(rule, snapshot)
 
 

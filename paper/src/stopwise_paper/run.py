@@ -185,7 +185,7 @@ class _Run:
         thin = getattr(self.problem, "thin", None)
         if thin is None or rule.name != "prb":
             return snapshot
-        return snapshot.once("thin", lambda: replace(snapshot, domain=thin(self.X), _memo={}))
+        return snapshot.once("thin", lambda: replace(snapshot, domain=thin(self.X)))
 
     def choose(self) -> Array | None:
         """The acquisition's choice; None when nothing is left."""

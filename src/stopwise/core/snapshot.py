@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The snapshot: all that an acquisition or a stopping rule ever sees. Nothing in it changes.
 
-What is costly is computed once: suprema are memoised by the acquisition that asked for them, and
-on a finite domain so are the marginals of all candidates.
+What is costly is computed once and kept in a memo (``memo.py``): suprema by the acquisition that
+asked for them, and on a finite domain the marginals of all candidates.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from stopwise.core.beliefs.difference_posterior import Relative
 from stopwise.core.beliefs.gp import Normal, Posterior
 from stopwise.core.beliefs.kernel import chebyshev_distances
 from stopwise.core.beliefs.prices import expected_cost
+from stopwise.core.memo import Memo, TrackedTraces
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.search.supremum import Score, Search, Supremum, supremum
@@ -84,9 +85,10 @@ class Snapshot:
     left: float = math.inf
     replicates: bool = False
     hints: Array | None = None
-    _memo: dict[Hashable, object] = field(default_factory=dict, repr=False)
+    _memo: Memo = field(default_factory=Memo, init=False, repr=False)  # replace() begins a new one
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "traces", TrackedTraces(self.traces, self._memo))
         for name in ("X", "y", "pending", "failed"):
             given = getattr(self, name)
             if given is not None:
@@ -148,7 +150,9 @@ class Snapshot:
                 search=self.search,
             )
 
-        return self.once(("sup", acquisition), search)
+        found = self.once(("sup", acquisition), search)
+        self._memo.note_supremum(found)
+        return found
 
     def _starts(self, score: BoundScore) -> Array | None:
         """Where a search starts in any case; short of money, the cheapest point too."""
@@ -157,11 +161,17 @@ class Snapshot:
             own.append(self._cheapest.x[None, :])
         return np.vstack(own) if own else None
 
-    @property
-    def found(self) -> list[Array]:
-        """Where the suprema lie that were asked for."""
-        suprema = (kept for kept in self._memo.values() if isinstance(kept, Supremum))
-        return [kept.x for kept in suprema if kept.x is not None]
+    def with_suprema(self, compute: Callable[[], T]) -> tuple[T, list[Supremum]]:
+        """Compute something; with it come the suprema that it asked for."""
+        value, reads = self._memo.tracked(compute)
+        return value, reads.suprema
+
+    def with_traces(self, traces: Mapping[str, Trace]) -> Snapshot:
+        """The same moment with other recorded signals; what did not read them is kept."""
+        other = replace(self, traces=traces)
+        object.__setattr__(other, "_memo", self._memo)
+        object.__setattr__(other, "traces", TrackedTraces(traces, self._memo))
+        return other
 
     def seen(self, belief: Belief, *, from_incumbent: bool) -> Posterior | Relative:
         """The objective; from the incumbent, deviations are those of the difference.
@@ -247,18 +257,17 @@ class Snapshot:
 
     def prefix(self, k: int) -> Snapshot:
         """This snapshot after its first k observations, at the same hyper-parameters."""
-        return self.once(
+        cut = self.once(
             ("prefix", k),
             lambda: replace(
-                self, X=self.X[:k], y=self.y[:k], belief=self.belief.prefix(k), _memo={}
+                self, X=self.X[:k], y=self.y[:k], belief=self.belief.prefix(k), traces={}
             ),
         )
+        return cut.with_traces(self.traces)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Compute something once for this snapshot."""
-        if key not in self._memo:
-            self._memo[key] = compute()
-        return self._memo[key]  # type: ignore[return-value]
+        """Compute something once for this snapshot, and for what it reads of the traces."""
+        return self._memo.once(key, self.traces.untracked, compute)  # type: ignore[attr-defined]
 
     def _indices(self, X: Array) -> Indices:
         return self.domain.index_of(X)  # type: ignore[union-attr]

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 from stopwise.errors import InputError
 from stopwise.integrations._foreign import Foreign, Told, inferred
 from stopwise.record.history import History, Observation
+from stopwise.record.outcomes import outcome_of
 
 
 class _Run(NamedTuple):
@@ -59,9 +60,8 @@ def read_results(
             Observation(
                 number,
                 foreign.inward(run.params),
-                _value(run, metric),
+                outcome_of(_value(run, metric), run.error),
                 _paid(run, cost),
-                message=run.error,
             )
             for number, run in enumerate(runs)
         )

@@ -12,9 +12,10 @@ from typing import Any
 
 from stopwise.errors import InputError, MissingExtraError
 from stopwise.integrations._foreign import Foreign, Told
-from stopwise.integrations._watching import Watching
 from stopwise.record.history import History, Observation
+from stopwise.record.outcomes import outcome_of
 from stopwise.stopping.verdict import Verdict
+from stopwise.study.external import ExternalStudy
 
 try:
     from ax.api.client import Client
@@ -63,15 +64,15 @@ class _Mirror:
         self.lam = lam
         self.cost = cost
         self.options = dict(options)
-        self.study: Watching | None = None
+        self.study: ExternalStudy | None = None
         self.foreign: Foreign | None = None
         self._told: set[int] = set()
 
-    def update(self, experiment: Any, data: Any = None) -> tuple[Watching, Foreign]:  # noqa: ANN401
+    def update(self, experiment: Any, data: Any = None) -> tuple[ExternalStudy, Foreign]:  # noqa: ANN401
         """Tell what has finished since, in order of completion, and note what runs."""
         if self.study is None or self.foreign is None:
             self.foreign = read_space(experiment.search_space)
-            self.study = Watching(
+            self.study = ExternalStudy(
                 self.foreign.space,
                 lam=self.lam,
                 direction=direction_of(experiment),
@@ -229,9 +230,8 @@ def read_client(client: Client, *, cost: CostOption = None) -> Told:
         observation = Observation(
             trial.index,
             foreign.inward(params),
-            value,
+            outcome_of(value, why),
             (1.0 if cost is None else 0.0) if paid is None else paid,
-            message=why,
         )
         observations.append(observation)
     history = History(tuple(observations))

@@ -16,10 +16,10 @@ from typing import Any
 from stopwise.errors import InputError, MissingExtraError
 from stopwise.integrations._foreign import Foreign
 from stopwise.integrations._ray_results import read_results
-from stopwise.integrations._watching import Watching
 from stopwise.record.history import History, Trial
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
+from stopwise.study.external import ExternalStudy
 
 try:
     from ray.tune import Stopper
@@ -382,7 +382,7 @@ class StopwiseStopper(Stopper):
         cost: CostOption = "time_total_s",
         **options: Any,  # noqa: ANN401
     ) -> None:
-        self._bridge = _Bridge(lam, metric, mode, cost, options, Watching)
+        self._bridge = _Bridge(lam, metric, mode, cost, options, ExternalStudy)
         self._bridge.open(param_space)
         self._told: set[str] = set()
 

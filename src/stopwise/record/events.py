@@ -18,7 +18,7 @@ from stopwise.stopping.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Designed:
+class DesignPlanned:
     """The initial design was settled, or shortened by what nobody can pay.
 
     Args:
@@ -31,21 +31,21 @@ class Designed:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class LambdaChosen:
     """A budget has set the first lambda."""
 
     lam0: float
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class SignalsRecorded:
     """Rules have taken their signals."""
 
     signals: Mapping[str, Signal]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TrialAsked:
     """A trial was handed out.
 
     Args:
@@ -61,35 +61,35 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedAgain:
+class TrialAskedAgain:
     """A trial that nobody answered was handed out once more, after a resume."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TrialTold:
     """An evaluation was reported."""
 
     observation: Observation
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class VerdictGiven:
     """A verdict was given."""
 
     verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class TrialDropped:
     """A trial was given up."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class Resumed:
+class StudyResumed:
     """The study goes on elsewhere: what runs was asked of a process that is gone.
 
     Args:
@@ -102,5 +102,13 @@ class Resumed:
 
 
 Event: TypeAlias = (
-    Designed | Settled | Recorded | Asked | AskedAgain | Told | Judged | Dropped | Resumed
+    DesignPlanned
+    | LambdaChosen
+    | SignalsRecorded
+    | TrialAsked
+    | TrialAskedAgain
+    | TrialTold
+    | VerdictGiven
+    | TrialDropped
+    | StudyResumed
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was asked and what came back, in the user's units. Immutable."""
+"""The history: trials that were asked for and what became of them, in the user's units."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from stopwise.errors import MissingExtraError
+from stopwise.record.outcomes import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +33,28 @@ class Observation:
     Args:
         number: Of the trial.
         params: The configuration.
-        value: What came back; None if the evaluation failed.
+        outcome: What became of it.
         cost: What was paid.
         charged: Whether the cost counts as spent by this study.
-        message: Why the evaluation failed, if it did.
         expected_cost: What it was expected to cost when it was asked for; None if nobody knew.
     """
 
     number: int
     params: Mapping[str, Any]
-    value: float | None
+    outcome: Outcome
     cost: float
     charged: bool = True
-    message: str = ""
     expected_cost: float | None = field(default=None, compare=False)
+
+    @property
+    def value(self) -> float | None:
+        """What came back; None if nothing did."""
+        return self.outcome.value
+
+    @property
+    def message(self) -> str:
+        """Why the evaluation failed, if it did."""
+        return self.outcome.message
 
     @property
     def failed(self) -> bool:

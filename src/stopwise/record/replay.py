@@ -39,7 +39,7 @@ class Replayed:
         return next(reversed(list(self.verdicts.values())), None)
 
 
-class Recorded(Protocol):
+class HasTraces(Protocol):
     """What holds recorded signals: a study, or its result."""
 
     @property
@@ -49,13 +49,13 @@ class Recorded(Protocol):
 
 
 def replay(
-    traces: Mapping[str, Trace] | Recorded,
+    traces: Mapping[str, Trace] | HasTraces,
     rules: str | StoppingRule | Sequence[str | StoppingRule],
 ) -> list[Replayed]:
     """Replay rules over recorded signals, such as ``study.traces``.
 
     Args:
-        traces: Recorded signals, by key; or a study, or a result, that has them.
+        traces: HasTraces signals, by key; or a study, or a result, that has them.
         rules: The rules, or names of those that need no lam; each must find its key among the
             traces. ``study.rules`` holds what was obeyed.
 

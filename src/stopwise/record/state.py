@@ -13,16 +13,16 @@ from typing import Any
 from stopwise.core.beliefs.belief import Fitted
 from stopwise.core.traces import Signal, Trace
 from stopwise.record.events import (
-    Asked,
-    AskedAgain,
-    Designed,
-    Dropped,
+    DesignPlanned,
     Event,
-    Judged,
-    Recorded,
-    Resumed,
-    Settled,
-    Told,
+    LambdaChosen,
+    SignalsRecorded,
+    StudyResumed,
+    TrialAsked,
+    TrialAskedAgain,
+    TrialDropped,
+    TrialTold,
+    VerdictGiven,
 )
 from stopwise.record.history import History, Observation, Trial
 from stopwise.stopping.verdict import Verdict
@@ -40,7 +40,7 @@ class State:
         asked: Trials handed out.
         initial: Size of the initial design; None before the first ask.
         queue: Of the initial design, what is still to be asked.
-        traces: Recorded signals, by key.
+        traces: SignalsRecorded signals, by key.
         beside: How many trials ran when each key was recorded last.
         fitted: Hyper-parameters behind the last choice.
         fitted_at: How long the history was then.
@@ -65,24 +65,24 @@ class State:
     def apply(self, event: Event) -> None:  # noqa: C901  one case an event
         """Let an event happen."""
         match event:
-            case Designed(initial, queue):
+            case DesignPlanned(initial, queue):
                 self.initial, self.queue = initial, queue
-            case Settled(lam0):
+            case LambdaChosen(lam0):
                 self.lam0 = lam0
-            case Recorded(signals):
+            case SignalsRecorded(signals):
                 self._record(signals)
-            case Asked():
+            case TrialAsked():
                 self._ask(event)
-            case AskedAgain(number):
+            case TrialAskedAgain(number):
                 self.unanswered.remove(number)
-            case Told(observation):
+            case TrialTold(observation):
                 self._tell(observation)
-            case Judged(verdict):
+            case VerdictGiven(verdict):
                 self.verdict = verdict
-            case Dropped(number):
+            case TrialDropped(number):
                 self._remove(number)
                 self.verdict = None
-            case Resumed(_, changed):
+            case StudyResumed(_, changed):
                 self.unanswered = sorted(self.pending)
                 if "budget" in changed:  # other points are affordable than when signals were taken
                     self._forget_last_signals()
@@ -94,7 +94,7 @@ class State:
             self.traces[key] = Trace.of((*trace.signals, signal))
             self.beside[key] = len(self.pending)
 
-    def _ask(self, event: Asked) -> None:
+    def _ask(self, event: TrialAsked) -> None:
         self.pending[event.trial.number] = event.trial
         self.next = event.trial.number + 1
         self.asked += 1

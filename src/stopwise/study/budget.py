@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lambda from a budget (Xie et al. 2026, Section 3.1.1)."""
+"""The budget: what may be spent in all, and the lambda that uses it up.
+
+Xie et al. (2026), Section 3.1.1.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -63,6 +67,30 @@ def most_payable(B: float, committed: float) -> float:
     while committed + most > B:
         most = math.nextafter(most, -math.inf)
     return most
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What may be spent in all; without a total there is no limit."""
+
+    total: float | None = None
+
+    def left(self, committed: float) -> float:
+        """What may still be spent beside what is committed."""
+        return math.inf if self.total is None else self.total - committed
+
+    def most_payable(self, committed: float) -> float:
+        """The most that one more evaluation may cost."""
+        return math.inf if self.total is None else most_payable(self.total, committed)
+
+    def less(self, spent_elsewhere: float) -> Budget:
+        """The budget after something was spent that the study does not see."""
+        return self if self.total is None else Budget(self.total - spent_elsewhere)
+
+    def check_pays_for(self, design: float) -> None:
+        """Refuse a budget that does not exceed what the initial design costs."""
+        if self.total is not None:
+            lam_for_budget(1.0, self.total, design)
 
 
 def expected_range(snapshot: Snapshot, samples: int = SAMPLES) -> Range:

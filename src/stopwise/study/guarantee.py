@@ -4,15 +4,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stopwise import stopping
 from stopwise.acquisition import EIC, PBGI, LogEIPC
+from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import as_number
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Bindable
 from stopwise.errors import InputError
 from stopwise.stopping import After, Smoothed, StoppingRule
+from stopwise.study.budget import expected_range
+from stopwise.study.choosing import Choosing
+from stopwise.study.context import StudyContext
+from stopwise.study.initial_design import InitialDesign
+from stopwise.study.moments import Moments
 
 _READABLE = 1e9  # a larger count is told by its magnitude
 
@@ -152,3 +158,41 @@ def _matches(acquisition: Bindable | None, lam: float | None) -> bool:
     if isinstance(acquisition, PBGI | EIC):
         return acquisition.lam == lam
     return isinstance(acquisition, LogEIPC) and acquisition.cost == "exp"
+
+
+def guarantee_of(
+    context: StudyContext,
+    design: InitialDesign,
+    moments: Moments,
+    choosing: Choosing,
+    rules: list[StoppingRule],
+    delta: float,
+) -> Guarantee:
+    """The guarantee of a study; see ``Study.guarantee``."""
+    lam = matched_lam(rules)
+    if lam is None or not design.is_done:
+        message = (
+            "a guarantee needs a PBGI stopping rule and a finished initial design; this study"
+            f" has {[rule.name for rule in rules]} and"
+            f" {len(context.history.succeeded)} of {design.size} observations."
+        )
+        raise InputError(message)
+    check_risk(delta)
+    first = moments.now().prefix(design.size)
+    empty = replace(first.prefix(0), pending=first.pending[:0], failed=None)
+    gain = expected_range(first)
+    return Guarantee(
+        lam,
+        gain.value,
+        gain.error,
+        design.cost,
+        delta,
+        empty.cheapest if is_known(context.cost_model) else None,
+        broken_assumptions(
+            choosing.acquisition,
+            rules,
+            noisy=context.options.noise is not None,
+            failures=sum(o.failed for o in context.history),
+            pending=len(context.state.pending),
+        ),
+    )

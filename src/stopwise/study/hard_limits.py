@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ends a study before any rule is asked: failures, nothing left, the cap, the money."""
+"""Hard limits: what ends a study before any rule is asked.
+
+Failures in a row, nothing left to evaluate, the cap on trials, the budget.
+"""
 
 from __future__ import annotations
 
-from numpy import float64
-from numpy.typing import NDArray
+import numpy as np
 
 from stopwise.core.quantity import quantity
-from stopwise.core.space import Domain, Finite
+from stopwise.core.space import Finite
 from stopwise.record.history import History
 from stopwise.stopping.verdict import Verdict
+from stopwise.study.context import StudyContext
 
 FAILURES = 10  # in a row that end a study
-PRUNED = "pruned"  # how the message of an evaluation begins that was ended early on purpose
 
 
 def failures_verdict(history: History) -> Verdict | None:
     """Stop after ten failures in a row; what was ended early on purpose is none."""
     last = history[-FAILURES:]
-    broken = [o for o in last if o.failed and not o.message.startswith(PRUNED)]
-    if len(broken) < FAILURES:
+    if sum(o.outcome.is_breakdown for o in last) < FAILURES:
         return None
     sentence = (
         f"the last {FAILURES} evaluations failed, the latest with"
@@ -28,9 +29,14 @@ def failures_verdict(history: History) -> Verdict | None:
     return Verdict.at_least("failures", FAILURES, FAILURES, sentence)
 
 
-def is_exhausted(domain: Domain, taken: NDArray[float64]) -> bool:
-    """Whether every configuration of a finite domain is taken."""
-    return isinstance(domain, Finite) and len(set(domain.key(taken))) == len(domain)
+def is_exhausted(context: StudyContext) -> bool:
+    """Whether every configuration of a finite domain is evaluated, failed or pending."""
+    domain, state, encoded = context.domain, context.state, context.model.encoded
+    if not isinstance(domain, Finite):
+        return False
+    told = encoded.failed if context.options.replicates else encoded.all
+    taken = np.vstack([told(state.history), encoded.pending(state.pending)])
+    return len(set(domain.key(taken))) == len(domain)
 
 
 def exhausted_verdict(n: int) -> Verdict:

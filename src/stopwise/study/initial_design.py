@@ -8,10 +8,116 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.core.beliefs.prices import CostModel, KnownCost
+from stopwise.core.beliefs.prices import CostModel, KnownCost, is_known
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.space import Domain, Finite
+from stopwise.record.events import DesignPlanned
+from stopwise.study.context import StudyContext
+from stopwise.study.spending import Spending
+
+_EXTRA = 64  # points among which an affordable one is looked for while nothing is known
+
+
+class InitialDesign:
+    """The first points of a study: how many, which are still to come, what they cost."""
+
+    def __init__(self, context: StudyContext, spending: Spending) -> None:
+        self._context = context
+        self._spending = spending
+
+    @property
+    def wanted(self) -> int:
+        """How many observations the user wants before a model is believed."""
+        wanted = self._context.options.n_initial
+        return 2 * (self._context.domain.d + 1) if wanted is None else wanted
+
+    @property
+    def size(self) -> int:
+        """Observations at t = 0; fixed at the first ask."""
+        state = self._context.state
+        if state.initial is not None:
+            return state.initial
+        return len(state.history.succeeded) + len(self._missing())
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is enough to believe something, so that rules can be asked."""
+        return len(self._context.history.succeeded) >= max(self.size, 1)
+
+    @property
+    def cost(self) -> float:
+        """C: what the observations up to t = 0 cost, failures among them included."""
+        told, cost = 0, 0.0
+        for observation in self._context.history:
+            if told == self.size:
+                break
+            told += not observation.failed
+            cost += observation.cost if observation.charged else 0.0
+        return cost
+
+    def plan(self, *, check_budget: bool = True) -> None:
+        """Fix the design, once: it begins with what was told, so t counts from there.
+
+        Args:
+            check_budget: Whether to refuse a budget that does not pay for the design.
+        """
+        state = self._context.state
+        if state.initial is not None:
+            return
+        queue = self._missing()
+        if check_budget and is_known(self._context.cost_model):
+            design = sum(map(self._spending.expected, queue))
+            self._context.budget.check_pays_for(state.history.spent + design)
+        told = len(state.history.succeeded)
+        self._context.log.happen(DesignPlanned(told + len(queue), tuple(queue)))
+
+    def next(self) -> dict[str, Any] | None:
+        """The next affordable point of the design, if there is one; dearer ones are left out."""
+        state = self._context.state
+        while state.queue:
+            params, *others = state.queue
+            if self._spending.is_payable(params):
+                return dict(params)
+            self._context.log.happen(DesignPlanned(max(self.size - 1, 1), tuple(others)))
+        return None
+
+    def another(self) -> dict[str, Any] | None:
+        """An affordable point like those of the design: where some failed, say."""
+        tried = (params for size in (1, _EXTRA) for params in self.points(size))
+        return next(filter(self._spending.is_payable, tried), None)
+
+    def cheapest(self) -> float:
+        """What the cheapest point that could be next is expected to cost."""
+        return min(map(self._spending.expected, self._context.state.queue or self.points(_EXTRA)))
+
+    def make_room(self, params: Mapping[str, Any]) -> None:
+        """Somebody else's point takes the place of the same point of the design, or the last."""
+        queue, domain = list(self._context.state.queue), self._context.domain
+        if not queue:
+            return
+        key = domain.key(domain.encode(params))
+        same = [planned for planned in queue if domain.key(domain.encode(planned)) == key]
+        queue.remove(same[0] if same else queue[-1])
+        self._context.log.happen(DesignPlanned(self.size, tuple(queue)))
+
+    def points(self, size: int, first: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
+        """Points that are neither evaluated nor pending."""
+        context = self._context
+        encoded, state = context.model.encoded, context.state
+        return initial_design(
+            context.domain,
+            size,
+            start_from=first,
+            known=np.vstack([encoded.all(state.history), encoded.pending(state.pending)]),
+            cost=context.cost_model,
+            seed=context.options.seed,
+        )
+
+    def _missing(self) -> list[dict[str, Any]]:
+        """What the design still lacks; data told before the first ask are part of it."""
+        told = len(self._context.history.succeeded)
+        return self.points(self.wanted - told, list(self._context.options.start_from))
 
 
 def initial_design(

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import closing
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,12 +17,14 @@ from stopwise.core.space import Space
 from stopwise.errors import InputError, InputTypeError
 from stopwise.record.history import Trial
 from stopwise.study import Study
+from stopwise.study.options import spells_out_options
 from stopwise.study.result import Result
 from stopwise.tools.progress import SECONDS, Progress, Silent
 
 Objective = Callable[[dict[str, Any]], Any]
 
 
+@spells_out_options(leave_out=["direction"])
 def minimize(
     objective: Objective,
     space: Space,
@@ -29,7 +32,8 @@ def minimize(
     executor: Executor | None = None,
     workers: int | None = None,
     progress: bool | Silent = False,
-    **options: Any,  # noqa: ANN401  those of Study, which checks them
+    journal: str | PathLike[str] | None = None,
+    **options: Any,  # noqa: ANN401  StudyOptions checks them
 ) -> Result:
     """Minimise an objective, and stop when nothing is worth its price.
 
@@ -43,9 +47,9 @@ def minimize(
         workers: How many evaluations run at once; the executor's own number if left out.
         progress: Whether to show the run while it goes on: live in a terminal and in a notebook,
             line by line elsewhere, on standard error.
+        journal: A path: a run that was interrupted goes on when it is called again.
         **options: As for ``Study``: lam, cost, budget, acquisition, stopping, start_from, ...
-            ``cost="seconds"`` times the objective's own body and nothing else. With
-            ``journal=PATH`` a run that was interrupted goes on when it is called again.
+            ``cost="seconds"`` times the objective's own body and nothing else.
 
     Returns:
         The best configuration, why it stopped, and what was spent.
@@ -58,11 +62,12 @@ def minimize(
         >>> result.verdict.rule
         'pbgi'
     """
-    study, cost = _begun(space, "minimize", options), options.get("cost")
+    study, cost = _begun(space, "minimize", journal, options), options.get("cost")
     with closing(study), _progress(progress, cost) as shown:
         return _run(objective, study, cost, executor, workers, shown)
 
 
+@spells_out_options(leave_out=["direction"])
 def maximize(
     objective: Objective,
     space: Space,
@@ -70,21 +75,25 @@ def maximize(
     executor: Executor | None = None,
     workers: int | None = None,
     progress: bool | Silent = False,
-    **options: Any,  # noqa: ANN401  those of Study, which checks them
+    journal: str | PathLike[str] | None = None,
+    **options: Any,  # noqa: ANN401  StudyOptions checks them
 ) -> Result:
     """Maximise an objective; see ``minimize``."""
-    study, cost = _begun(space, "maximize", options), options.get("cost")
+    study, cost = _begun(space, "maximize", journal, options), options.get("cost")
     with closing(study), _progress(progress, cost) as shown:
         return _run(objective, study, cost, executor, workers, shown)
 
 
-def _begun(space: Space, direction: Direction, options: dict[str, Any]) -> Study:
+def _begun(
+    space: Space,
+    direction: Direction,
+    journal: str | PathLike[str] | None,
+    options: dict[str, Any],
+) -> Study:
     """A new study, or the one in its journal: to run a script again is to resume."""
-    path = options.get("journal")
-    if path is None or not Path(path).exists():
-        return Study(space, direction=direction, **options)
-    handed = {name: value for name, value in options.items() if name != "journal"}
-    return Study.resume(path, space=space, direction=direction, **handed)
+    if journal is None or not Path(journal).exists():
+        return Study(space, direction=direction, journal=journal, **options)
+    return Study.resume(journal, space=space, direction=direction, **options)
 
 
 def _run(

@@ -1,130 +1,169 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a history to a belief: what a study knows of objective and price at each moment."""
+"""Model updates: from a history to what is believed of objective and price."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from stopwise.core.beliefs.belief import Belief, believe, believe_as_fitted
 from stopwise.core.beliefs.prices import (
     CostModel,
+    LearnedPrice,
     Price,
     Priced,
     expected_cost,
     is_known,
     known_cost,
 )
+from stopwise.core.beliefs.refits import RefitAlways, RefitPolicy
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.space import Domain
-from stopwise.record.history import History
+from stopwise.record.history import History, Observation
 from stopwise.record.state import State
+from stopwise.study.encoded_history import EncodedHistory
+from stopwise.study.options import StudyOptions
 
 
-@dataclass(slots=True)
-class Believer:
-    """Encodes observations and fits beliefs to them, each history once.
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """The belief that the next one goes on from.
 
-    A fit begins where the fit behind the last choice ended, so a question, or one more, does not
-    change the path of a study: only what is asked for and told does.
+    Args:
+        belief: It knows nothing of failures.
+        fitted_to: Observations at the last fit.
+        priced: Costs that its price knows.
+    """
+
+    belief: Belief
+    fitted_to: int
+    priced: int
+
+
+class ModelUpdates:
+    """Beliefs after each observation; one fit for one history, whoever asks.
+
+    A fit begins where the fit behind the last choice ended. So looking at a belief does not change
+    the path of a study: only what is asked for, told and recorded does.
 
     Args:
         domain: The encoded space.
-        cost: How costs are come by.
-        sign: 1 to minimise, -1 to maximise; inside, everything is minimised.
-        noise: None, a variance, or ``"learn"``.
-        prior: Of the hyper-parameters.
+        cost: How costs are known.
+        options: Of the study; direction, noise and prior matter here.
+        refits: When hyper-parameters are fitted anew.
     """
 
-    domain: Domain
-    cost: CostModel
-    sign: float
-    noise: float | Literal["learn"] | None
-    prior: str | None
-    _last: Belief | None = field(default=None, init=False)
-    _last_at: int = field(default=-1, init=False)  # how long the history was
-    _known: Price | None = field(default=None, init=False)  # does not change
-
-    def encoded(self, params: Sequence[Mapping[str, Any]]) -> Array:
-        """Configurations as rows of the unit cube."""
-        return self.domain.encode(params) if params else np.empty((0, self.domain.width))
-
-    def observed(self, history: History) -> tuple[Array, Array]:
-        """Evaluated points and their values, to be minimised."""
-        found = history.succeeded
-        y = self.sign * np.array([float(o.value or 0.0) for o in found])
-        return self.encoded([o.params for o in found]), y
+    def __init__(
+        self,
+        domain: Domain,
+        cost: CostModel,
+        options: StudyOptions,
+        refits: RefitPolicy | None = None,
+    ) -> None:
+        self.encoded = EncodedHistory(domain, options.sign)
+        self._domain = domain
+        self._cost = cost
+        self._options = options
+        self._refits = RefitAlways() if refits is None else refits
+        self._anchor: _Anchor | None = None
+        self._known_price: Price | None = None  # a known cost has the same price always
+        self._of: tuple[Observation, ...] | None = None  # the history of what follows
+        self._latest: tuple[_Anchor, Belief] | None = None
 
     def belief(self, state: State) -> Belief:
-        """What is believed at a moment; of the last history it is kept."""
+        """What is believed after the history of a state."""
         history = state.history
-        if self._last is None or self._last_at != len(history):
-            X, y = self.observed(history)
-            belief = self._believe(X, y, state)
-            self._last = belief.with_failures(self._failed(history, X), y)
-            self._last_at = len(history)
-        return self._last
+        if self._latest is None or self._of is not history.observations:
+            X, y = self.encoded.evaluated(history)
+            updated = self._updated(X, y, state)
+            self._latest = updated, updated.belief.with_failures(self._failed(history, X), y)
+            self._of = history.observations
+        return self._latest[1]
+
+    def go_on_from_here(self) -> None:
+        """The next belief goes on from the latest one, because something was decided by it.
+
+        Where every history is fitted anew, the hyper-parameters behind a choice are in the state.
+        """
+        if self._latest is not None and not isinstance(self._refits, RefitAlways):
+            self._anchor = self._latest[0]
 
     def expected_cost(self, params: Mapping[str, Any], state: State) -> float:
         """What an evaluation is expected to cost; 0 while nothing is known of costs."""
-        known = known_cost(self.cost, self.domain, params)
+        known = known_cost(self._cost, self._domain, params)
         if known is not None:
             return known
         price = self._price(state)
-        return 0.0 if price is None else float(expected_cost(price, self.encoded([params]))[0])
+        if price is None:
+            return 0.0
+        return float(expected_cost(price, self.encoded.encode([params]))[0])
 
-    def _believe(self, X: Array, y: Array, state: State) -> Belief:
+    def _updated(self, X: Array, y: Array, state: State) -> _Anchor:
+        anchor, history = self._anchor, state.history
+        if anchor is None:
+            return self._fitted(X, y, state)
+        t = len(y) - (state.initial or 0)
+        if self._refits.is_due(len(y), fitted_to=anchor.fitted_to, t=t):
+            return self._fitted(X, y, state)
+        return self._extended(anchor, X, y, history)
+
+    def _fitted(self, X: Array, y: Array, state: State) -> _Anchor:
         """Fit, beginning where the fit behind the last choice ended.
 
         If that choice knew this very history, the study was resumed since: the belief is then
         made of what the fit came to, for another fit might end a rounding error beside it.
         """
-        cost = self.cost if self._known is None else Priced(self._known)
-        paid = self._paid(state.history)
-        if state.fitted is not None and state.fitted_at == len(state.history):
-            return believe_as_fitted(
-                self.domain,
+        cost = self._cost if self._known_price is None else Priced(self._known_price)
+        paid = self.encoded.paid(state.history)
+        exact = self._options.noise is None
+        start = state.fitted if self._anchor is None else self._anchor.belief.fitted
+        if self._anchor is None and state.fitted_at == len(state.history) and start is not None:
+            belief = believe_as_fitted(
+                self._domain, X, y, paid=paid, cost=cost, fitted=start, exact=exact
+            )
+        else:
+            belief = believe(
+                self._domain,
                 X,
                 y,
                 paid=paid,
                 cost=cost,
-                fitted=state.fitted,
-                exact=self.noise is None,
+                noise=self._options.noise,
+                prior=self._options.prior,
+                start=start,
             )
-        belief = believe(
-            self.domain,
-            X,
-            y,
-            paid=paid,
-            cost=cost,
-            noise=self.noise,
-            prior=self.prior,
-            start=state.fitted,
-        )
-        if is_known(self.cost):
-            self._known = belief.price
-        return belief
+            if is_known(self._cost):
+                self._known_price = belief.price
+        return _Anchor(belief, len(y), len(paid[1]))
+
+    def _extended(self, anchor: _Anchor, X: Array, y: Array, history: History) -> _Anchor:
+        """The anchor with the newest observations and costs, at the same hyper-parameters."""
+        objective, price = anchor.belief.objective, anchor.belief.price
+        for x, value in zip(X[len(objective) :], y[len(objective) :], strict=True):
+            objective = objective.append(x, float(value))
+        paid_at, costs = self.encoded.paid(history)
+        if isinstance(price, LearnedPrice):
+            posterior = price.posterior
+            for x, cost in zip(paid_at[anchor.priced :], costs[anchor.priced :], strict=True):
+                posterior = posterior.append(x, float(np.log(cost)))
+            price = LearnedPrice(posterior)
+        return _Anchor(Belief(objective, price), anchor.fitted_to, len(costs))
 
     def _price(self, state: State) -> Price | None:
         """The price of evaluations; None while it is to be learned and nothing was paid."""
         if state.history.succeeded:
             return self.belief(state).price
-        X, costs = self._paid(state.history)
-        if not (len(costs) or is_known(self.cost)):
+        X, costs = self.encoded.paid(state.history)
+        if not (len(costs) or is_known(self._cost)):
             return None
-        return self.cost.price(self.domain, X, costs)
+        return self._cost.price(self._domain, X, costs)
 
-    def _paid(self, history: History) -> tuple[Array, Array]:
-        """Points at which something was paid, and what."""
-        paid = [o for o in history if o.cost > 0]
-        return self.encoded([o.params for o in paid]), np.array([o.cost for o in paid])
-
-    def _failed(self, history: History, X: Array) -> Array:
+    def _failed(self, history: History, evaluated: Array) -> Array:
         """Points that failed, each once; not those that were evaluated at another time."""
-        failed = self.encoded([o.params for o in history if o.failed])
-        evaluated = set(self.domain.key(X))
-        first = {key: i for i, key in reversed(list(enumerate(self.domain.key(failed))))}
-        return failed[sorted(i for key, i in first.items() if key not in evaluated)]
+        failed = self.encoded.failed(history)
+        keys = set(self._domain.key(evaluated))
+        first = {key: i for i, key in reversed(list(enumerate(self._domain.key(failed))))}
+        return failed[sorted(i for key, i in first.items() if key not in keys)]

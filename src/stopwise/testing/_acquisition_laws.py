@@ -106,7 +106,7 @@ def barred(case: AcquisitionCase) -> None:
         free = free_points(plain)
         costs = np.exp(plain.belief.log_price(free))
         left = float(np.median(costs))
-        poor = replace(plain, failed=free[:2], left=left, _memo={})
+        poor = replace(plain, failed=free[:2], left=left)
         _leaves_out(f"{kind}, evaluated or pending", case.subject, plain, plain.X, plain.pending)
         _leaves_out(f"{kind}, failed", case.subject, poor, free[:2])
         _leaves_out(f"{kind}, too dear at {left:.9g}", case.subject, poor, free[costs > left])
@@ -129,7 +129,7 @@ def _use_up(acquisition: Acquisition) -> None:
     """Propose until nothing is left."""
     snapshot = snapshot_of("table")
     free = free_points(snapshot)
-    snapshot = replace(snapshot, pending=np.vstack([snapshot.pending, free[_LEFT:]]), _memo={})
+    snapshot = replace(snapshot, pending=np.vstack([snapshot.pending, free[_LEFT:]]))
     for left in range(_LEFT, -1, -1):
         found = snapshot.sup(acquisition)
         if (found.x is None) != (left == 0):
@@ -138,7 +138,7 @@ def _use_up(acquisition: Acquisition) -> None:
             if snapshot.taken(found.x[None, :])[0]:
                 raise LawBroken(f"{found.x} is taken and was proposed, {left} left")
             pending = np.vstack([snapshot.pending, found.x])
-            snapshot = replace(snapshot, pending=pending, _memo={})
+            snapshot = replace(snapshot, pending=pending)
 
 
 def attainable(case: AcquisitionCase) -> None:

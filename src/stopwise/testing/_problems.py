@@ -161,13 +161,13 @@ def in_other_units(
         replace(objective, standardiser=unit),
         price if cost == 1.0 else _ScaledPrice(price, math.log(cost)),
     )
-    return replace(snapshot, y=factor * snapshot.y + shift, belief=belief, _memo={})
+    return replace(snapshot, y=factor * snapshot.y + shift, belief=belief)
 
 
 def with_costs(snapshot: Snapshot, costs: Array) -> Snapshot:
     """The same study over a table of other costs, one per candidate."""
     price = KnownCost(costs).price(snapshot.domain, snapshot.X, np.empty(0))
-    return replace(snapshot, belief=replace(snapshot.belief, price=price), _memo={})
+    return replace(snapshot, belief=replace(snapshot.belief, price=price))
 
 
 def prohibitive_costs(lam: float) -> Array:

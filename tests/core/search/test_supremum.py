@@ -520,7 +520,7 @@ def test_the_choice_of_pbgi_is_worth_its_price_wherever_any_point_is(hypers, luc
         snapshot, draws = lemma_problem(number, hypers)
         best = snapshot.sup(LogEIPC())
         if luck == "unequal":  # the second search looks almost nowhere
-            snapshot = replace(snapshot, seed=number + 1, search=Search(1, 1), _memo={})
+            snapshot = replace(snapshot, seed=number + 1, search=Search(1, 1))
             snapshot.once(("sup", LogEIPC()), lambda best=best: best)
         lam = float(np.exp(best.value) * (draws.uniform(0.3, 1.0) if number % 2 else 0.999999))
         chosen = snapshot.sup(PBGI(lam)).x

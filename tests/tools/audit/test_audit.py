@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
-from stopwise.study.external import Follower
+from stopwise.study.external import ExternalStudy
 from stopwise.tools.audit._infer import infer_space
 from stopwise.tools.cli.audit import audit as audit_command
 
@@ -72,7 +72,9 @@ def test_simple_rules_stop_where_a_loop_says(found):
 
 def test_it_says_what_a_live_study_says(found):
     """Replay over told data is the same as asking a study after each tell."""
-    live = Follower(found.space, lam=0.01, cost="reported", acquisition="logeipc", stopping="pbgi")
+    live = ExternalStudy(
+        found.space, lam=0.01, cost="reported", acquisition="logeipc", stopping="pbgi"
+    )
     stopped = None
     for n, row in enumerate(history(), start=1):
         trial = live.begin({name: row[name] for name in ("lr", "layers", "act")})

@@ -18,6 +18,7 @@ import pytest
 import stopwise as sw
 from stopwise.errors import InputTypeError
 from stopwise.record.history import Observation
+from stopwise.record.outcomes import Completed
 from stopwise.stopping import PBGI, Convergence, FixedTrials
 from stopwise.tools.progress import SECONDS, Progress, Silent
 from stopwise.tools.progress.painters import Clock, Forgiving, Live, Notebook, bar, painter_for
@@ -165,7 +166,7 @@ def test_nothing_told_failures_and_what_runs():
     line = told(study.history[0])
     assert line.startswith("trial 0 failed after 1: out of memory xxx")
     assert len(line) < 100
-    assert told(Observation(3, {}, 0.5, 2.5), SECONDS) == "trial 3: 0.5 for 2.5 s"
+    assert told(Observation(3, {}, Completed(0.5), 2.5), SECONDS) == "trial 3: 0.5 for 2.5 s"
 
 
 def test_running_trials_say_since_when():

@@ -17,8 +17,8 @@ from stopwise.integrations.optuna._board import Note
 from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._space import Axes, Distributions, in_order
 from stopwise.record.history import Trial
-from stopwise.study.external import Follower
-from stopwise.study.hard_limits import PRUNED
+from stopwise.record.outcomes import Failed, Outcome, Pruned, outcome_of
+from stopwise.study.external import ExternalStudy
 
 
 class Mirror:
@@ -48,11 +48,9 @@ class Mirror:
         if callable(cost) and not hasattr(cost, "price"):
             of_theirs: Callable[[Mapping[str, Any]], float] = cost
             cost = lambda params: of_theirs(self.axes.outward(params))  # noqa: E731
-        self.study = Follower(
+        self.study = ExternalStudy(
             self.axes.space, direction=direction, cost=cost, budget=budget, **options
         )
-        self._budget = budget
-        self._elsewhere = 0.0  # spent on trials that have no place in the space
         self._running: dict[int, Trial] = {}  # by Optuna's number
         self._finished: set[int] = set()
 
@@ -120,10 +118,7 @@ class Mirror:
             return
         self._note(trial)
         ours = self._running.pop(trial.number)
-        complete = trial.state == TrialState.COMPLETE
-        self.study.tell(
-            ours, trial.value if complete else None, cost or None, message=_message(trial)
-        )
+        self.study.tell(ours, _outcome(trial), cost or None)
 
     def _cost(self, trial: FrozenTrial) -> float | None:
         """What a finished trial cost; None where our study knows it, or nobody does."""
@@ -144,9 +139,7 @@ class Mirror:
         return None if note is None or not note.settled else note.price
 
     def _charge_elsewhere(self, cost: float) -> None:
-        self._elsewhere += cost
-        if self._budget is not None:
-            self.study.budget = self._budget - self._elsewhere
+        self.study.spend_elsewhere(cost)
 
 
 def direction_of(study: Study) -> Literal["minimize", "maximize"]:
@@ -169,7 +162,8 @@ def surplus(distributions: Distributions, trials: Sequence[FrozenTrial]) -> bool
     )
 
 
-def _message(trial: FrozenTrial) -> str:
+def _outcome(trial: FrozenTrial) -> Outcome:
     if trial.state == TrialState.PRUNED:
-        return f"{PRUNED} at step {trial.last_step}"
-    return "" if trial.state == TrialState.COMPLETE else "failed"
+        return Pruned(f"pruned at step {trial.last_step}")
+    complete = trial.state == TrialState.COMPLETE
+    return outcome_of(trial.value) if complete else Failed("failed")

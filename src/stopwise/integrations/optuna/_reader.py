@@ -13,6 +13,7 @@ from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._mirror import direction_of, surplus
 from stopwise.integrations.optuna._space import Axes, common, in_order
 from stopwise.record.history import History, Observation
+from stopwise.record.outcomes import Failed, Outcome, Pruned, outcome_of
 
 
 def read_history(
@@ -43,9 +44,8 @@ def read_history(
             Observation(
                 t.number,
                 axes.inward(t.params),
-                t.value if t.state == TrialState.COMPLETE else None,
+                _outcome(t),
                 _cost(t, cost),
-                message="" if t.state == TrialState.COMPLETE else t.state.name.lower(),
             )
             for t in placed
         )
@@ -62,6 +62,13 @@ def _chosen(storage: str | BaseStorage, name: str | None) -> str:
         return str(name)
     message = f"there is no study {name!r}" if name else "the storage holds several studies"
     raise InputError(f"{message}: name one of {', '.join(map(repr, names)) or 'none'}.")
+
+
+def _outcome(trial: FrozenTrial) -> Outcome:
+    if trial.state == TrialState.COMPLETE:
+        return outcome_of(trial.value)
+    word = trial.state.name.lower()
+    return Pruned(word) if trial.state == TrialState.PRUNED else Failed(word)
 
 
 def _cost(trial: FrozenTrial, kind: str | None) -> float:

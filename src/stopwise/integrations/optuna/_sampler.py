@@ -118,7 +118,7 @@ class StopwiseSampler(BaseSampler):
             trials = board.trials()
             mirror = self._reflecting.mirror(study, search_space, trials)
             mirror.update(trials)
-            mirror.study.settle()  # refuses a budget that does not pay for the initial design
+            mirror.study.plan_design()  # refuses a budget that does not pay for the initial design
             left = mirror.study.left
             try:
                 asked = mirror.ask(board.trial.number)

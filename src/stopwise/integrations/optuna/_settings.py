@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial
 from stopwise.core.space import Real
 from stopwise.integrations.optuna._mirror import Mirror, direction_of, surplus
 from stopwise.integrations.optuna._space import Distributions
-from stopwise.study.external import Follower
+from stopwise.study.external import ExternalStudy
 
 
 class Reflecting:
@@ -25,7 +25,7 @@ class Reflecting:
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401  Study checks them
         unpriced = {**options, "cost": None} if callable(options.get("cost")) else options
-        self.rules = Follower({"x": Real(0, 1)}, **unpriced).rules
+        self.rules = ExternalStudy({"x": Real(0, 1)}, **unpriced).rules
         self.options = options
         self.lock = RLock()  # with n_jobs several threads ask at once
         self._mirrored: tuple[object, ...] = ()

@@ -13,7 +13,7 @@ from stopwise.core.space import Space, as_domain
 from stopwise.errors import InputError
 from stopwise.record.replay import Replayed, replay
 from stopwise.stopping import RULES, StoppingRule
-from stopwise.study.external import Follower
+from stopwise.study.external import ExternalStudy
 from stopwise.tools.audit._infer import Bounds
 from stopwise.tools.audit._result import Audit, Audited
 from stopwise.tools.audit._take import Reading, Taken
@@ -81,7 +81,7 @@ def audit(
     own = [*notes, *taken.notes]
     noise = _noise(taken, noise, own)
     chosen = _rules(rules, lam, own)
-    study = Follower(
+    study = ExternalStudy(
         taken.space,
         lam=lam,
         cost=None if all(o.cost == 1.0 for o in taken.history) else "reported",
@@ -98,7 +98,7 @@ def audit(
     for observation in taken.history:
         trial = study.begin(observation.params)
         paid = observation.cost or None
-        study.tell(trial, observation.value, paid, message=observation.message)
+        study.tell(trial, observation.outcome, paid)
         study.should_stop()
     if len(study.history.succeeded) < study.design_size:
         message = (
@@ -137,7 +137,9 @@ def _noise(
     return given
 
 
-def _audit_of(study: Follower, lam: float | None, space: Space, notes: tuple[str, ...]) -> Audit:
+def _audit_of(
+    study: ExternalStudy, lam: float | None, space: Space, notes: tuple[str, ...]
+) -> Audit:
     sign = 1.0 if study.direction == "minimize" else -1.0
     values = [sign * float(o.value or 0.0) for o in study.history.succeeded]
     return Audit(
@@ -157,7 +159,7 @@ def _audit_of(study: Follower, lam: float | None, space: Space, notes: tuple[str
 
 
 def _row(
-    study: Follower, found: Replayed, values: list[float], sign: float, lam: float | None
+    study: ExternalStudy, found: Replayed, values: list[float], sign: float, lam: float | None
 ) -> Audited:
     n = len(values) if found.stop_t is None else study.design_size + found.stop_t
     spent, told = 0.0, 0

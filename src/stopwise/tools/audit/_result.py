@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from stopwise.core.quantity import quantity
 from stopwise.core.space import Space
 from stopwise.stopping.verdict import Verdict
-from stopwise.study.external import Follower
+from stopwise.study.external import ExternalStudy
 from stopwise.tools.audit._infer import described
 
 _HEAD = ("rule", "stops after", "spent", "saved", "best then", "lost", "net", "now")
@@ -68,7 +68,7 @@ class Audit:
     lam: float | None
     space: Space
     notes: tuple[str, ...]
-    study: Follower = field(repr=False)
+    study: ExternalStudy = field(repr=False)
 
     def __getitem__(self, rule: str) -> Audited:
         """The row of a rule."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from stopwise.core.space import Space, as_domain
 from stopwise.errors import InputError
 from stopwise.record.history import History, Observation
+from stopwise.record.outcomes import Completed
 from stopwise.study import Study
 from stopwise.tools.audit._infer import Bounds, as_told, infer_space
 from stopwise.tools.audit._table import Row, column, naming, odd_rows, read_table
@@ -50,9 +51,7 @@ class Reading:
         rows = [dict(o.params) for o in history]
         space, notes = self._inferred(rows, list(rows[0]))
         told = [
-            Observation(
-                o.number, as_told(dict(o.params), space), o.value, o.cost, message=o.message
-            )
+            Observation(o.number, as_told(dict(o.params), space), o.outcome, o.cost)
             for o in history
         ]
         return Taken(History(tuple(told)), space, tuple(notes))
@@ -77,7 +76,7 @@ class Reading:
 
     def _observation(self, at: int, row: Row, space: Space) -> Observation:
         cost = 1.0 if self.cost is None else float(row[self.cost])
-        return Observation(at, as_told(row, space), float(row[self.value]), cost)
+        return Observation(at, as_told(row, space), Completed(float(row[self.value])), cost)
 
     def _checked_columns(self, rows: list[Row]) -> list[str]:
         """The columns of the parameters; every column that was named must be there."""

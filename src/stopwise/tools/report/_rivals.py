@@ -66,7 +66,7 @@ def rivals(facts: Facts) -> list[Rival]:
     if snapshot is None or snapshot.t < 0:
         return []
     # What runs, what failed and what is left are of today; the past knew none of it.
-    past = replace(snapshot, pending=snapshot.pending[:0], left=math.inf, search=_QUICK, _memo={})
+    past = replace(snapshot, pending=snapshot.pending[:0], left=math.inf, search=_QUICK)
     return [_rival(facts, past, rule, role) for rule, role in _asked(facts)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values as JSON and back: spaces, options, rules, costs. Nothing is ever executed on reading.
+"""The codec: spaces, options, rules and costs as JSON and back. Reading executes nothing.
 
 What JSON cannot hold, a function or a rule of one's own, is written as ``{"own": its name}`` and
 must be handed in again.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -145,30 +145,17 @@ def _is_plain(value: object) -> bool:
 # ------------------------------------------------------------------------------- options
 
 
-def options_as_json(options: Mapping[str, Any], domain: Domain) -> Json:
-    """The options of a study, as they were given."""
-    params = ParamsCodec(domain)
-    return {
-        **{name: _plain(value) for name, value in options.items()},
-        "cost": _cost_as_json(options["cost"]),
-        "acquisition": _thing_as_json(options["acquisition"], _ACQUISITIONS),
-        "stopping": _things_as_json(options["stopping"], _RULES),
-        "watch": _things_as_json(options["watch"], _RULES),
-        "start_from": [params.as_json(row) for row in options["start_from"]],
-    }
+@dataclasses.dataclass(frozen=True, slots=True)
+class OptionCodec:
+    """How an option of a study is written and read.
 
+    Args:
+        write: Value and configurations -> JSON.
+        read: JSON and configurations -> value; an ``Own`` stands for what a file cannot hold.
+    """
 
-def options_from_json(given: Json, domain: Domain) -> dict[str, Any]:
-    """The options again; an ``Own`` stands for what must be handed in."""
-    params = ParamsCodec(domain)
-    return {
-        **given,
-        "cost": _cost(given["cost"]),
-        "acquisition": _thing(given["acquisition"], _ACQUISITIONS),
-        "stopping": [_thing(rule, _RULES) for rule in given["stopping"]],
-        "watch": [_thing(rule, _RULES) for rule in given["watch"]],
-        "start_from": [params.params(row) for row in given["start_from"]],
-    }
+    write: Callable[[Any, ParamsCodec], Json]
+    read: Callable[[Json, ParamsCodec], Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -234,6 +221,17 @@ def _cost(given: Json) -> Any:  # noqa: ANN401
     return given if given is None or isinstance(given, str) else _thing(given, _COSTS)
 
 
-def differing(old: Json, new: Json) -> list[str]:
-    """Names under which two JSON objects differ."""
-    return [name for name in old if name in new and old[name] != new[name]]
+PLAIN = OptionCodec(lambda value, _: _plain(value), lambda given, _: given)
+COST = OptionCodec(lambda value, _: _cost_as_json(value), lambda given, _: _cost(given))
+ACQUISITION = OptionCodec(
+    lambda value, _: _thing_as_json(value, _ACQUISITIONS),
+    lambda given, _: _thing(given, _ACQUISITIONS),
+)
+RULES = OptionCodec(
+    lambda value, _: _things_as_json(value, _RULES),
+    lambda given, _: [_thing(rule, _RULES) for rule in given],
+)
+CONFIGURATIONS = OptionCodec(
+    lambda value, params: [params.as_json(row) for row in value],
+    lambda given, params: [params.params(row) for row in given],
+)

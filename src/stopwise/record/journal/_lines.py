@@ -10,34 +10,35 @@ from stopwise.core.beliefs.belief import Fitted
 from stopwise.core.beliefs.gp import Hyperparameters
 from stopwise.core.traces import Signal
 from stopwise.record.events import (
-    Asked,
-    AskedAgain,
-    Designed,
-    Dropped,
+    DesignPlanned,
     Event,
-    Judged,
-    Recorded,
-    Resumed,
-    Settled,
-    Told,
+    LambdaChosen,
+    SignalsRecorded,
+    StudyResumed,
+    TrialAsked,
+    TrialAskedAgain,
+    TrialDropped,
+    TrialTold,
+    VerdictGiven,
 )
 from stopwise.record.history import Observation, Trial
-from stopwise.record.journal._codec import Json, ParamsCodec, as_float, number
+from stopwise.record.journal.codec import Json, ParamsCodec, as_float, number
+from stopwise.record.outcomes import outcome_as_json, outcome_from_json
 from stopwise.stopping.verdict import Verdict
 
 
 def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901, PLR0911  one case an event
     """An event as a line of a journal."""
     match event:
-        case Designed(initial, queue):
+        case DesignPlanned(initial, queue):
             rows = [params.as_json(row) for row in queue]
             return {"event": "design", "initial": initial, "queue": rows}
-        case Settled(lam0):
+        case LambdaChosen(lam0):
             return {"event": "lambda", "lam0": lam0}
-        case Recorded(signals):
+        case SignalsRecorded(signals):
             recorded = {key: _signal_as_json(signal) for key, signal in signals.items()}
             return {"event": "signals", "signals": recorded}
-        case Asked(trial, designed, fitted):
+        case TrialAsked(trial, designed, fitted):
             return {
                 "event": "ask",
                 "trial": trial.number,
@@ -46,20 +47,19 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
                 "designed": designed,
                 "fitted": None if fitted is None else _fitted_as_json(fitted),
             }
-        case AskedAgain(trial_number):
+        case TrialAskedAgain(trial_number):
             return {"event": "ask again", "trial": trial_number}
-        case Told(observation):
+        case TrialTold(observation):
             return {
                 "event": "tell",
                 "trial": observation.number,
                 "params": params.as_json(observation.params),
-                "value": observation.value,
+                **outcome_as_json(observation.outcome),
                 "cost": observation.cost,
                 "charged": observation.charged,
-                "message": observation.message,
                 "expected_cost": observation.expected_cost,
             }
-        case Judged(verdict):
+        case VerdictGiven(verdict):
             return {
                 "event": "verdict",
                 "stop": verdict.stop,
@@ -68,9 +68,9 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
                 "threshold": number(verdict.threshold),
                 "reason": verdict.reason,
             }
-        case Dropped(trial_number):
+        case TrialDropped(trial_number):
             return {"event": "drop", "trial": trial_number}
-        case Resumed(version, changed):
+        case StudyResumed(version, changed):
             return {"event": "resume", "version": version, "changed": changed}
 
 
@@ -79,28 +79,27 @@ def from_line(line: Mapping[str, Any], params: ParamsCodec) -> Event:
     return _READERS[line["event"]](line, params)
 
 
-def _read_ask(line: Json, params: ParamsCodec) -> Asked:
+def _read_ask(line: Json, params: ParamsCodec) -> TrialAsked:
     trial = Trial(line["trial"], params.inside(line["params"]), line["expected_cost"])
     fitted = None if line["fitted"] is None else _fitted(line["fitted"])
-    return Asked(trial, line["designed"], fitted)
+    return TrialAsked(trial, line["designed"], fitted)
 
 
-def _read_tell(line: Json, params: ParamsCodec) -> Told:
-    return Told(
+def _read_tell(line: Json, params: ParamsCodec) -> TrialTold:
+    return TrialTold(
         Observation(
             line["trial"],
             params.inside(line["params"]),
-            None if line["value"] is None else float(line["value"]),
+            outcome_from_json(line),
             float(line["cost"]),
             line["charged"],
-            line["message"],
             line["expected_cost"],
         )
     )
 
 
-def _read_verdict(line: Json, _: ParamsCodec) -> Judged:
-    return Judged(
+def _read_verdict(line: Json, _: ParamsCodec) -> VerdictGiven:
+    return VerdictGiven(
         Verdict(
             line["stop"],
             line["rule"],
@@ -112,19 +111,19 @@ def _read_verdict(line: Json, _: ParamsCodec) -> Judged:
 
 
 _READERS: dict[str, Callable[[Json, ParamsCodec], Event]] = {
-    "design": lambda line, params: Designed(
+    "design": lambda line, params: DesignPlanned(
         line["initial"], tuple(params.params(row) for row in line["queue"])
     ),
-    "lambda": lambda line, _: Settled(line["lam0"]),
-    "signals": lambda line, _: Recorded(
+    "lambda": lambda line, _: LambdaChosen(line["lam0"]),
+    "signals": lambda line, _: SignalsRecorded(
         {key: _signal(given) for key, given in line["signals"].items()}
     ),
     "ask": _read_ask,
-    "ask again": lambda line, _: AskedAgain(line["trial"]),
+    "ask again": lambda line, _: TrialAskedAgain(line["trial"]),
     "tell": _read_tell,
     "verdict": _read_verdict,
-    "drop": lambda line, _: Dropped(line["trial"]),
-    "resume": lambda line, _: Resumed(line["version"], line["changed"]),
+    "drop": lambda line, _: TrialDropped(line["trial"]),
+    "resume": lambda line, _: StudyResumed(line["version"], line["changed"]),
 }
 
 

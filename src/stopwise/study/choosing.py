@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Choosing: the next configuration, once the initial design is used up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from stopwise.acquisition import LCB, PBGI, PBGID, Acquisition, LogEIPC, make_acquisition
+from stopwise.core.beliefs.belief import Fitted
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.space import Finite
+from stopwise.errors import InputError
+from stopwise.record.events import LambdaChosen
+from stopwise.stopping import LogEIPCMedian
+from stopwise.study.budget import expected_range, lam_for_budget
+from stopwise.study.context import StudyContext
+from stopwise.study.hard_limits import is_exhausted
+from stopwise.study.initial_design import InitialDesign
+from stopwise.study.moments import Moments
+from stopwise.study.spending import Spending
+
+_LEAST_GAIN = 1e-9  # of the spread of values: what a budget aims at where nothing seems left
+_WORTH_RECORDER = LogEIPCMedian()  # its signal is free of lambda; PBGI-D reads it
+
+
+class Choosing:
+    """The acquisition of a study at work."""
+
+    def __init__(
+        self,
+        context: StudyContext,
+        design: InitialDesign,
+        spending: Spending,
+        moments: Moments,
+    ) -> None:
+        self._context = context
+        self._design = design
+        self._spending = spending
+        self._moments = moments
+        options = context.options
+        # Without lam a budget chooses it, after the initial design.
+        by_budget = options.lam_from_budget and options.acquisition in ("pbgi", "pbgi-d")
+        self._given = None if by_budget else make_acquisition(options.acquisition, options.lam)
+
+    @property
+    def acquisition(self) -> Acquisition | None:
+        """The acquisition; None until a budget has chosen its lambda."""
+        if self._given is not None:
+            return self._given
+        lam0 = self._context.state.lam0
+        return None if lam0 is None else PBGID(lam0)
+
+    def choose(self) -> tuple[dict[str, Any], Fitted | None]:
+        """The acquisition's choice; more of the design while there is too little to believe.
+
+        With it come the hyper-parameters behind it, if anything was believed.
+        """
+        state = self._context.state
+        if is_exhausted(self._context):
+            raise self._nothing_left()
+        told = len(state.history.succeeded)
+        if not told or told + len(state.pending) < self._design.size:
+            more = self._design.another()
+            if more is not None:
+                return more, None
+            if not told:
+                raise self._nothing_left()
+        if told >= self._design.size:
+            self._moments.record([_WORTH_RECORDER])
+        snapshot = with_pending_believed(self._moments.now())
+        x = snapshot.sup(self._acquisition_at(snapshot)).x
+        if x is None:  # a score may be -inf wherever nothing at all can be gained
+            x = snapshot.sup(LCB()).x
+        if x is None:
+            raise self._nothing_left()
+        self._context.model.go_on_from_here()
+        return self._context.domain.decode(x[None, :])[0], snapshot.belief.fitted
+
+    def _acquisition_at(self, snapshot: Snapshot) -> Acquisition:
+        """The acquisition; gain per cost where only a smoothed or silenced rule still goes on.
+
+        Once nothing is worth its price, the lowest fair value on a box is that of a copy of the
+        incumbent, from which nothing is learned.
+        """
+        chosen = self.acquisition or self._chosen_by_budget()
+        if not isinstance(chosen, PBGI) or isinstance(self._context.domain, Finite):
+            return chosen
+        gain_per_cost = LogEIPC()
+        worth = snapshot.sup(gain_per_cost).value > math.log(chosen.lam)
+        return chosen if worth else gain_per_cost
+
+    def _chosen_by_budget(self) -> PBGID:
+        """PBGI-D at the lambda of the budget; fixed once the initial design is done."""
+        snapshot = self._moments.now()
+        first = snapshot.prefix(min(self._design.size, snapshot.n))
+        spread = snapshot.belief.objective.standardiser.scale
+        gain = max(expected_range(first).value, _LEAST_GAIN * spread)
+        budget = self._context.budget.total or 0.0
+        paid = min(self._design.cost, 0.999 * budget)
+        chosen = PBGID(lam_for_budget(gain, budget, paid))
+        if self._design.is_done:  # before, of many trials at once, it does not know them all
+            self._context.log.happen(LambdaChosen(chosen.lam0))
+        return chosen
+
+    def _nothing_left(self) -> InputError:
+        state, budget = self._context.state, self._context.budget
+        money = "" if budget.total is None else f" and {self._spending.left:g} may still be spent"
+        return InputError(
+            f"there is nothing left to ask: {len(state.history)} configurations are"
+            f" evaluated, {len(state.pending)} pending{money}. Ask should_stop() before"
+            " ask()."
+        )
+
+
+def with_pending_believed(snapshot: Snapshot) -> Snapshot:
+    """For choosing only: what runs is believed to come out at its mean."""
+    if not len(snapshot.pending):
+        return snapshot
+    objective = snapshot.belief.objective
+    for x in snapshot.pending:
+        objective = objective.append(x, float(objective(x[None, :]).mean[0]))
+    return replace(snapshot, belief=replace(snapshot.belief, objective=objective))

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The encoded history: every observation as a point of the unit cube, encoded once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from stopwise.core.numerics.arrays import Array
+from stopwise.core.space import Domain
+from stopwise.record.history import History, Observation
+
+
+class EncodedHistory:
+    """Points and numbers of a history that grows; only what is new is encoded.
+
+    Args:
+        domain: The encoded space.
+        sign: 1 to minimise, -1 to maximise; inside, everything is minimised.
+    """
+
+    def __init__(self, domain: Domain, sign: float) -> None:
+        self.domain = domain
+        self._sign = sign
+        self._observations: tuple[Observation, ...] = ()
+        self._rows: list[Array] = []
+        self._pending: dict[int, tuple[Mapping[str, Any], Array]] = {}
+
+    def encode(self, params: Sequence[Mapping[str, Any]]) -> Array:
+        """Configurations as rows of the unit cube."""
+        return self.domain.encode(params) if params else np.empty((0, self.domain.width))
+
+    def evaluated(self, history: History) -> tuple[Array, Array]:
+        """Points that gave a value, and their values, to be minimised."""
+        rows = self._rows_of(history)
+        with_value = [(o, row) for o, row in zip(history, rows, strict=True) if not o.failed]
+        y = self._sign * np.array([float(o.value or 0.0) for o, _ in with_value])
+        return self._stacked([row for _, row in with_value]), y
+
+    def failed(self, history: History) -> Array:
+        """Points that gave no value, in order, repeats included."""
+        rows = self._rows_of(history)
+        return self._stacked([row for o, row in zip(history, rows, strict=True) if o.failed])
+
+    def paid(self, history: History) -> tuple[Array, Array]:
+        """Points at which something was paid, and what."""
+        rows = self._rows_of(history)
+        paid = [(o.cost, row) for o, row in zip(history, rows, strict=True) if o.cost > 0]
+        return self._stacked([row for _, row in paid]), np.array([cost for cost, _ in paid])
+
+    def all(self, history: History) -> Array:
+        """All points of the history, in order."""
+        return self._stacked(self._rows_of(history))
+
+    def pending(self, trials: Mapping[int, Any]) -> Array:
+        """Points of trials that run, by number; each trial is encoded once."""
+        for number, trial in trials.items():
+            if number not in self._pending or self._pending[number][0] is not trial.params:
+                self._pending[number] = trial.params, self.encode([trial.params])[0]
+        self._pending = {number: self._pending[number] for number in trials}
+        return self._stacked([self._pending[number][1] for number in trials])
+
+    def _rows_of(self, history: History) -> list[Array]:
+        known, now = self._observations, history.observations
+        if len(known) > len(now) or any(a is not b for a, b in zip(known, now, strict=False)):
+            known, self._rows = (), []  # another history
+        new = [observation.params for observation in now[len(known) :]]
+        if new:
+            self._rows = [*self._rows, *self.encode(new)]
+        self._observations = now
+        return self._rows
+
+    def _stacked(self, rows: Sequence[Array]) -> Array:
+        return np.array(rows) if len(rows) else np.empty((0, self.domain.width))

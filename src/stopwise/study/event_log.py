@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The event log of a study: its state, and the journal that has every event first."""
+
+from __future__ import annotations
+
+import time
+
+from stopwise.errors import InputError
+from stopwise.record.events import Event
+from stopwise.record.journal import Journal
+from stopwise.record.state import State
+
+
+class EventLog:
+    """What happened to a study, and what it is now.
+
+    Args:
+        state: What the study is so far.
+        journal: Where events are written, if anywhere.
+        read_only: Whether the study was loaded to be looked at.
+    """
+
+    def __init__(
+        self,
+        state: State | None = None,
+        journal: Journal | None = None,
+        *,
+        read_only: bool = False,
+    ) -> None:
+        self.state = State() if state is None else state
+        self._journal = journal
+        self._read_only = read_only
+
+    def happen(self, event: Event, began: float | None = None) -> None:
+        """Let something happen: on disk first, so that nothing done is ever lost.
+
+        Args:
+            event: What happens.
+            began: When the call began that it comes from, on the clock of ``perf_counter``.
+        """
+        if self._journal is not None:
+            took = {} if began is None else {"seconds": time.perf_counter() - began}
+            self._journal.append(event, at=time.time(), **took)
+        self.state.apply(event)
+
+    def check_writable(self) -> None:
+        """Refuse to change what was loaded to be looked at."""
+        if self._read_only:
+            message = (
+                "this study was loaded to be looked at: Study.resume(path) goes on with a journal."
+            )
+            raise InputError(message)
+
+    def close(self) -> None:
+        """Close the journal, so that another study may go on with it."""
+        if self._journal is not None:
+            self._journal.close()

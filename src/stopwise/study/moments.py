@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moments: the snapshot of a study now, and the signals that rules record of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from stopwise.core.beliefs.belief import Belief
+from stopwise.core.numerics.arrays import Array
+from stopwise.core.search.supremum import Search
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Signal, Trace
+from stopwise.record.events import SignalsRecorded
+from stopwise.stopping import StoppingRule
+from stopwise.study.budget import Budget
+from stopwise.study.context import StudyContext
+from stopwise.study.initial_design import InitialDesign
+from stopwise.study.spending import Spending
+
+
+class _Key(NamedTuple):
+    """All that a snapshot is made of and that changes while a study runs."""
+
+    observations: int  # the identity of the history, which the model keeps alive
+    pending: tuple[int, ...]
+    trial: int
+    initial: int
+    budget: Budget
+
+
+class Moments:
+    """Snapshots of a study, one for each moment, and what rules record of them.
+
+    Args:
+        context: Of the study.
+        design: Its initial design, from which t counts.
+        spending: What may still be spent.
+        search: How hard suprema are looked for where they are numerical.
+        warm_starts: Whether searches start where those of the last recorded signals ended.
+    """
+
+    def __init__(
+        self,
+        context: StudyContext,
+        design: InitialDesign,
+        spending: Spending,
+        search: Search,
+        *,
+        warm_starts: bool,
+    ) -> None:
+        self._context = context
+        self._design = design
+        self._spending = spending
+        self._search = search
+        self._warm_starts = warm_starts
+        self._peaks: Array | None = None  # of the last recorded signals
+        self._latest: tuple[_Key, Snapshot] | None = None
+
+    @property
+    def traces(self) -> Mapping[str, Trace]:
+        """The recorded signals, by key."""
+        return dict(self._context.state.traces)
+
+    def now(self) -> Snapshot:
+        """The snapshot of this moment; kept until something is asked or told."""
+        state = self._context.state
+        key = _Key(
+            id(state.history.observations),
+            tuple(state.pending),
+            state.next,
+            self._design.size,
+            self._context.budget,
+        )
+        if self._latest is None or key != self._latest[0]:
+            self._latest = key, self._made(self._context.model.belief(state))
+        return self._latest[1].with_traces(self.traces)
+
+    def _made(self, belief: Belief) -> Snapshot:
+        context, state, encoded = self._context, self._context.state, self._context.model.encoded
+        X, y = encoded.evaluated(state.history)
+        return Snapshot(
+            context.domain,
+            X,
+            y,
+            belief,
+            encoded.pending(state.pending),
+            initial=self._design.size,
+            seed=context.options.seed,
+            trial=state.next,
+            search=self._search,
+            failed=encoded.failed(state.history),
+            left=self._spending.most_payable,
+            replicates=context.options.replicates,
+            hints=self._peaks,
+        )
+
+    def record(self, rules: Iterable[StoppingRule]) -> None:
+        """Record each rule's signal at this number of observations, once per key."""
+        began, snapshot = time.perf_counter(), self.now()
+        due: dict[str, StoppingRule] = {}
+        for rule in rules:
+            if rule.key not in due and self._is_due(rule, snapshot.n):
+                due[rule.key] = rule
+
+        def signals() -> dict[str, Signal]:
+            return {key: rule.signal(snapshot) for key, rule in due.items()}
+
+        recorded, suprema = snapshot.with_suprema(signals)
+        if not recorded:
+            return
+        self._context.log.happen(SignalsRecorded(recorded), began)
+        self._context.model.go_on_from_here()
+        points = [supremum.x for supremum in suprema if supremum.x is not None]
+        if self._warm_starts and points:
+            self._peaks = np.array(list({x.tobytes(): x for x in points}.values()))
+
+    def trace(self, rule: StoppingRule) -> Trace:
+        """The record of a rule; its last signal is taken anew if trials were begun since.
+
+        There is one record per number of observations, but what runs by now is not to be begun.
+        """
+        state = self._context.state
+        trace = state.traces[rule.key]
+        if state.beside[rule.key] == len(state.pending):
+            return trace
+        return Trace.of((*trace.signals[:-1], rule.signal(self.now())))
+
+    def _is_due(self, rule: StoppingRule, n: int) -> bool:
+        trace = self._context.state.traces.get(rule.key, Trace())
+        return not len(trace) or trace.current.n != n

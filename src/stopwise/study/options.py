@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of a study, each written once.
+
+``Study`` takes them as keywords, and so do ``minimize``, the journal, the runner and the
+integrations: all of them read the fields of ``StudyOptions``. An option is added by one field
+here, with its check in ``__post_init__``, and used where it matters; a journal that was written
+before the option existed is resumed with its default.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from numpy.typing import ArrayLike
+
+from stopwise.acquisition import Acquisition
+from stopwise.core.beliefs.prices import CostModel, cost_model
+from stopwise.core.beliefs.priors import priors
+from stopwise.core.checks import (
+    checked_budget,
+    checked_direction,
+    checked_noise,
+    checked_replicates,
+    checked_whole,
+    listed,
+)
+from stopwise.core.exchange_rate import check_lam
+from stopwise.core.space import Space
+from stopwise.errors import InputTypeError
+from stopwise.record.journal import codec
+from stopwise.record.journal.codec import Json, OptionCodec, ParamsCodec
+from stopwise.stopping import StoppingRule
+
+Rules: TypeAlias = str | StoppingRule | Sequence[str | StoppingRule]
+Cost: TypeAlias = str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel | None
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _option(
+    default: Any,  # noqa: ANN401  of the option's own type
+    as_json: OptionCodec = codec.PLAIN,
+    *,
+    may_change: bool = False,
+) -> Any:  # noqa: ANN401  as dataclasses.field
+    """An option: its default, how a journal writes it, and whether a resume may change it."""
+    return field(default=default, metadata={"json": as_json, "may_change": may_change})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # a table of costs has no plain ==
+class StudyOptions:
+    """Everything that can be said about a study beside its space.
+
+    Args:
+        lam: What a unit of cost is worth, in objective units; see ``exchange_rate``. (The paper's
+            values are for percentage points: accuracy in [0, 1] needs values 100 times smaller.)
+        cost: None (each evaluation costs 1), a callable of the params, an array with one cost per
+            row of ``Candidates``, ``"seconds"`` or ``"reported"`` (told, and learned), or a
+            ``CostModel``.
+        budget: What may be spent in all. Without lam it also chooses: PBGI-D from
+            lambda = U/(B - C) on, among what is affordable, until nothing is.
+        direction: ``"minimize"`` or ``"maximize"``.
+        acquisition: A name of ``ACQUISITIONS`` or an acquisition.
+        stopping: A name of ``RULES``, a rule, or several: any of them stops. ``"pbgi"`` is
+            ``PBGI(lam)``, the rule that the paper's theorem is about.
+        watch: Rules that are recorded but not obeyed.
+        noise: None where evaluations are exact, a variance in squared objective units, or
+            ``"learn"``.
+        replicates: With noise, whether a configuration may be evaluated again.
+        prior: Of the hyper-parameters: ``"lognormal"``, ``"gamma"`` or None.
+        n_initial: Size of the initial design; 2(d + 1) if left out.
+        start_from: Configurations that are tried first.
+        seed: Makes everything that is random repeatable.
+        max_trials: A hard cap on trials, the initial design included.
+    """
+
+    lam: float | None = _option(None, may_change=True)
+    cost: Cost = _option(None, codec.COST)
+    budget: float | None = _option(None, may_change=True)
+    direction: Literal["minimize", "maximize"] = _option("minimize")
+    acquisition: str | Acquisition = _option("pbgi", codec.ACQUISITION, may_change=True)
+    stopping: Rules = _option("pbgi", codec.RULES, may_change=True)
+    watch: Rules = _option((), codec.RULES, may_change=True)
+    noise: float | Literal["learn"] | None = _option(None)
+    replicates: bool = _option(False)  # noqa: FBT003  a default
+    prior: str | None = _option("lognormal")
+    n_initial: int | None = _option(None)
+    start_from: Iterable[Mapping[str, Any]] = _option((), codec.CONFIGURATIONS)
+    seed: int = _option(0)
+    max_trials: int | None = _option(None, may_change=True)
+
+    def __post_init__(self) -> None:
+        if self.lam is not None:
+            check_lam(self.lam)
+        priors(self.prior, 1)  # refuses a name that is not known
+        first = [self.start_from] if isinstance(self.start_from, Mapping) else self.start_from
+        checked: dict[str, Any] = {
+            "direction": checked_direction(self.direction),
+            "seed": checked_whole("seed", self.seed, least=0),
+            "noise": checked_noise(self.noise),
+            "replicates": checked_replicates(self.replicates, self.noise),
+            "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
+        }
+        if self.max_trials is not None:
+            checked["max_trials"] = checked_whole("max_trials", self.max_trials)
+        if self.n_initial is not None:
+            checked["n_initial"] = checked_whole("n_initial", self.n_initial)
+        if self.budget is not None:
+            checked["budget"] = checked_budget(self.budget)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> StudyOptions:
+        """The options of keywords; one that does not exist is refused with those that do."""
+        unknown = [name for name in given if name not in names()]
+        if unknown:
+            message = f"{unknown[0]!r} is no option of a study; it has {', '.join(names())}."
+            raise InputTypeError(message)
+        return cls(**given)
+
+    @property
+    def sign(self) -> float:
+        """1 to minimise, -1 to maximise; inside, everything is minimised."""
+        return 1.0 if self.direction == "minimize" else -1.0
+
+    @property
+    def lam_from_budget(self) -> bool:
+        """Whether the budget alone says what a unit of cost is worth."""
+        return self.lam is None and self.budget is not None
+
+    @property
+    def budget_decides(self) -> bool:
+        """Whether no rule is obeyed but the budget: the default rule needs a lam."""
+        return self.lam_from_budget and listed(self.stopping) == ["pbgi"]
+
+    def as_json(self, params: ParamsCodec, space: Space) -> dict[str, Json]:
+        """The options as a journal writes them."""
+        values: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        if self.cost is not None and not isinstance(self.cost, str):
+            values["cost"] = cost_model(self.cost, space)  # a table by candidate, not by row
+        return option_values_as_json(values, params)
+
+
+def names(leave_out: Collection[str] = ()) -> list[str]:
+    """The names of all options, in order."""
+    return [f.name for f in fields(StudyOptions) if f.name not in leave_out]
+
+
+def may_change() -> list[str]:
+    """The options that may be others when a journal is resumed."""
+    return [f.name for f in fields(StudyOptions) if f.metadata["may_change"]]
+
+
+def option_values_as_json(values: Mapping[str, Any], params: ParamsCodec) -> dict[str, Json]:
+    """Some options as a journal writes them."""
+    codecs = {f.name: f.metadata["json"] for f in fields(StudyOptions)}
+    return {name: codecs[name].write(value, params) for name, value in values.items()}
+
+
+def option_values_from_json(written: Mapping[str, Json], params: ParamsCodec) -> dict[str, Any]:
+    """Options as they were given; what the journal does not know yet has its default."""
+    return {
+        f.name: f.metadata["json"].read(written[f.name], params)
+        if f.name in written
+        else f.default
+        for f in fields(StudyOptions)
+    }
+
+
+def spells_out_options(leave_out: Collection[str] = ()) -> Callable[[F], F]:
+    """Give a function that takes ``**options`` the signature that has each of them by name.
+
+    ``help``, notebooks and scikit-learn read signatures; so nobody has to write the list again.
+
+    Args:
+        leave_out: Options that the function sets itself.
+    """
+
+    def spelled_out(function: F) -> F:
+        signature = inspect.signature(function)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        taken = {p.name for p in own}
+        options = [
+            inspect.Parameter(
+                f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type
+            )
+            for f in fields(StudyOptions)
+            if f.name not in taken and f.name not in leave_out
+        ]
+        function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+        return function
+
+    return spelled_out

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resuming: from a journal to the space, the options and the state of its study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, NamedTuple
+
+from stopwise.core.space import Space, as_domain
+from stopwise.errors import InputError
+from stopwise.record.events import StudyResumed
+from stopwise.record.journal import Journal, JournalContent, look_at, reopen
+from stopwise.record.journal.codec import (
+    Json,
+    ParamsCodec,
+    lacks_choices,
+    owned,
+    space_as_json,
+    space_from_json,
+)
+from stopwise.record.journal.file import LineFile
+from stopwise.record.state import State
+from stopwise.study.options import (
+    StudyOptions,
+    may_change,
+    names,
+    option_values_as_json,
+    option_values_from_json,
+)
+
+
+class ResumedStudy(NamedTuple):
+    """What a journal holds, ready to go on.
+
+    Args:
+        space: The space of the study.
+        options: Its options, as of now.
+        state: The study after all that happened.
+        notes: Sentences that the user should read.
+        journal: The journal, open to be written; None if it is only looked at.
+    """
+
+    space: Space
+    options: StudyOptions
+    state: State
+    notes: tuple[str, ...]
+    journal: Journal | None
+
+
+def resume(
+    path: str | PathLike[str], given: Mapping[str, Any], version: str, at: float
+) -> ResumedStudy:
+    """Open a journal to go on with it.
+
+    Args:
+        path: Of the file.
+        given: Options handed in: what a file cannot hold, and what is to change.
+        version: Of this package.
+        at: When, in seconds since 1970.
+    """
+    file, content = reopen(path)
+    try:
+        return _resumed(file, content, dict(given), version, at)
+    except BaseException:
+        file.close()
+        raise
+
+
+def _resumed(
+    file: LineFile, content: JournalContent, given: dict[str, Any], version: str, at: float
+) -> ResumedStudy:
+    header = content.header
+    space = _space(header["space"], given.pop("space", None))
+    domain = as_domain(space)
+    params = ParamsCodec(domain)
+    changes = _checked_changes(content.options, given, params)
+    values = {**option_values_from_json(content.options, params), **given}
+    _demand_own(values)
+    options, state = StudyOptions.of(values), content.state(domain)
+    journal, resumed = Journal(file, domain), StudyResumed(version, changes)
+    journal.append(resumed, at=at)
+    state.apply(resumed)
+    notes = [f"{name} is now {new!r}; it was {old!r}" for name, (old, new) in changes.items()]
+    if header["version"] != version:
+        notes.append(
+            f"the journal was begun by stopwise {header['version']} and goes on with {version}"
+        )
+    if content.torn:
+        notes.append(
+            f"the last line of {content.path.name} was cut short ({content.torn} bytes, from a"
+            " crash) and is removed; what it said had not been confirmed to anybody"
+        )
+    return ResumedStudy(space, options, state, tuple(notes), journal)
+
+
+def load(path: str | PathLike[str]) -> ResumedStudy:
+    """Look at a journal: what a file cannot hold is done without, and a note says so."""
+    content = look_at(path)
+    written = content.header["space"]
+    for name in lacks_choices(written):
+        entry = written["parameters"][name]
+        entry["choices"] = [c["own"] if isinstance(c, dict) else c for c in entry["choices"]]
+    space = space_from_json(written)
+    domain = as_domain(space)
+    values = option_values_from_json(content.options, ParamsCodec(domain))
+    notes = []
+    for name, stand_in in (("cost", "reported"), ("acquisition", "logeipc")):
+        if missing := owned(values[name]):
+            notes.append(f"{name} {missing[0]} is not at hand; {stand_in!r} stands in for it")
+            values[name] = stand_in
+    for name in ("stopping", "watch"):
+        if missing := owned(values[name]):
+            notes.append(f"own rules are not at hand and left out: {', '.join(missing)}")
+            values[name] = [rule for rule in values[name] if not owned(rule)]
+    values["stopping"] = values["stopping"] or ["immediate"]
+    return ResumedStudy(space, StudyOptions.of(values), content.state(domain), tuple(notes), None)
+
+
+def _space(written: Json, given: Space | None) -> Space:
+    """The space of the journal; one that is handed in must be the same."""
+    if given is None:
+        lacking = lacks_choices(written)
+        if lacking:
+            message = (
+                f"the choices of {', '.join(lacking)} are objects that a file cannot hold: hand"
+                " the space in again, Study.resume(path, space=...)."
+            )
+            raise InputError(message)
+        return space_from_json(written)
+    handed = space_as_json(as_domain(given))
+    if handed == written:
+        return given
+    old, new = written["parameters"], handed["parameters"]
+    differing = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    what = "; ".join(f"{n!r} was {old.get(n)} and is now {new.get(n)}" for n in differing)
+    message = (
+        f"the space is another one: {what or 'the rows of the table differ'}. A study keeps its"
+        f" space; what may change are {', '.join(may_change())}. Begin a new journal for a new"
+        " space; its data can be told to it with study.tell(params, value, cost)."
+    )
+    raise InputError(message)
+
+
+def _checked_changes(
+    written: Mapping[str, Json], given: Mapping[str, Any], params: ParamsCodec
+) -> dict[str, tuple[Json, Json]]:
+    """Old and new of what the options handed in change; what may not change is refused."""
+    unknown = [name for name in given if name not in names()]
+    if unknown:
+        message = f"{unknown[0]!r} is no option of a study; it has {', '.join(names())}."
+        raise InputError(message)
+    first = given.get("start_from")
+    handed = {**given, "start_from": [first]} if isinstance(first, Mapping) else dict(given)
+    before = {**option_values_as_json(_defaults(), params), **written}
+    now = option_values_as_json(handed, params)
+    changed = {name: (before[name], now[name]) for name in now if before[name] != now[name]}
+    refused = [n for n in changed if n not in may_change() and not _both_own(*changed[n])]
+    if refused:
+        what = "; ".join(
+            f"{n} was {changed[n][0]!r} and is now {changed[n][1]!r}" for n in refused
+        )
+        message = (
+            f"this journal belongs to another study: {what}. What may change on resuming are"
+            f" {', '.join(may_change())}. Leave the others out: they are in the journal."
+        )
+        raise InputError(message)
+    return changed
+
+
+def _defaults() -> dict[str, Any]:
+    """The options that a journal of an older version does not have, as they were in effect."""
+    plain = StudyOptions()
+    return {name: getattr(plain, name) for name in names()}
+
+
+def _both_own(old: Json, new: Json) -> bool:
+    """Whether something that a file cannot hold was handed in under another name."""
+    return all(isinstance(value, dict) and "own" in value for value in (old, new))
+
+
+def _demand_own(options: Mapping[str, Any]) -> None:
+    """Refuse to go on without what a file could not hold."""
+    for name, value in options.items():
+        if missing := owned(value):
+            message = (
+                f"this journal was begun with {name} {', '.join(missing)}, which a file cannot"
+                f" hold: hand it in again, Study.resume(path, {name}=...)."
+            )
+            raise InputError(message)

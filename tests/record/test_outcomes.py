@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Outcomes are values, and journals bring them back."""
+
+import pytest
+
+import stopwise as sw
+from stopwise.record.outcomes import (
+    OUTCOMES,
+    Completed,
+    Failed,
+    Pruned,
+    outcome_as_json,
+    outcome_from_json,
+)
+
+LINE = {"x": sw.Real(0, 1)}
+EXAMPLES = [
+    Completed(1.5),
+    Completed(-2.0, "odd"),
+    Failed("out of memory"),
+    Failed(),
+    Pruned("at 3"),
+]
+
+
+def test_there_is_an_example_of_every_outcome():
+    assert {type(outcome) for outcome in EXAMPLES} == set(OUTCOMES.values())
+
+
+@pytest.mark.parametrize("outcome", EXAMPLES, ids=repr)
+def test_an_outcome_is_written_and_read(outcome):
+    assert outcome_from_json(outcome_as_json(outcome)) == outcome
+
+
+@pytest.mark.parametrize("outcome", EXAMPLES, ids=repr)
+def test_a_journal_brings_an_outcome_back(outcome, tmp_path):
+    study = sw.Study(LINE, lam=0.1, journal=tmp_path / "run.jsonl")
+    study.tell(study.ask(), outcome)
+    study.close()
+    assert sw.Study.load(tmp_path / "run.jsonl").history[0].outcome == outcome
+
+
+def test_version_0_1_said_pruned_in_the_message():
+    line = {"value": None, "message": "pruned at step 7"}
+    assert outcome_from_json(line) == Pruned("pruned at step 7")
+    assert outcome_from_json({"value": None, "message": "died"}) == Failed("died")
+
+
+def test_ten_breakdowns_end_a_study_and_ten_pruned_trials_do_not():
+    for outcome, ends in ((Failed("no luck"), True), (Pruned("at step 3"), False)):
+        study = sw.Study(LINE, lam=0.1, n_initial=20)
+        for _ in range(10):
+            study.tell(study.ask(), outcome)
+        assert study.should_stop().stop == ends
