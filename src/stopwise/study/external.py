@@ -16,6 +16,8 @@ from stopwise.core.space import Space
 from stopwise.record.events import TrialAsked
 from stopwise.record.history import Trial
 from stopwise.record.outcomes import Outcome
+from stopwise.stopping import StoppingRule, Verdict
+from stopwise.study.deciding import Deciding
 from stopwise.study.options import spells_out_options
 from stopwise.study.study import Study
 
@@ -73,6 +75,15 @@ class ExternalStudy(Study):
             self._design.plan(check_budget=False)
             self._design.make_room(trial)
         super().tell(trial, value, cost, charge=charge, message=message)
+
+    @single_threaded
+    def verdict_of(self, rules: list[StoppingRule]) -> Verdict:
+        """What these rules say now, and the hard limits before them; ``rules`` of no option."""
+        if self._design.is_done:
+            self._moments.record(rules)
+        return Deciding(
+            self._context, self._design, self._spending, self._moments, rules
+        ).verdict()
 
     def plan_design(self) -> None:
         """Fix the initial design now; a budget that does not pay for it is refused."""

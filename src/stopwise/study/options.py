@@ -114,13 +114,32 @@ class StudyOptions:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> StudyOptions:
-        """The options of keywords; one that does not exist is refused with those that do."""
-        unknown = [name for name in given if name not in names()]
+    def of(
+        cls,
+        given: Mapping[str, Any],
+        *,
+        owner: str = "a study",
+        leave_out: Collection[str] = (),
+    ) -> StudyOptions:
+        """The options of keywords; one that does not exist is refused with those that do.
+
+        Args:
+            given: Names and values.
+            owner: Who takes them, for messages.
+            leave_out: Options that the owner sets itself.
+        """
+        allowed = names(leave_out)
+        unknown = [name for name in given if name not in allowed]
         if unknown:
-            message = f"{unknown[0]!r} is no option of a study; it has {', '.join(names())}."
+            message = f"{unknown[0]!r} is no option of {owner}; it has {', '.join(allowed)}."
             raise InputTypeError(message)
         return cls(**given)
+
+    def given(self) -> dict[str, Any]:
+        """The options as keywords, without those that are at their defaults."""
+        plain = type(self)()
+        values = {name: getattr(self, name) for name in names()}
+        return {n: v for n, v in values.items() if v is not getattr(plain, n)}
 
     @property
     def sign(self) -> float:

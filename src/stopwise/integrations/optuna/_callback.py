@@ -12,23 +12,14 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from stopwise.integrations.optuna._mirror import direction_of
-from stopwise.integrations.optuna._settings import Reflecting
+from stopwise.integrations.optuna._mirrors import Mirrors
 from stopwise.integrations.optuna._space import common
-from stopwise.stopping import (
-    GSS,
-    PBGI,
-    UCBLCB,
-    After,
-    Convergence,
-    FixedTrials,
-    Immediate,
-    ProbabilisticRegretBound,
-    Smoothed,
-    StoppingRule,
-)
+from stopwise.integrations.optuna._sampler import StopwiseSampler
 from stopwise.stopping.verdict import Verdict
-from stopwise.study import Cost, Rules
+from stopwise.study.options import StudyOptions, spells_out_options
 
+# The sampler chooses; Optuna knows the direction and counts trials.
+_CALLBACK_SETS = ("direction", "acquisition", "watch", "max_trials", "start_from")
 VERDICT = "stopwise:verdict"  # a user attribute of the study: dashboards show it
 
 
@@ -41,38 +32,25 @@ class StopwiseCallback:
 
     Args:
         lam: As for ``StopwiseSampler``; for rules that need it.
-        stopping: A name of ``stopwise.stopping.RULES``, a rule, or several: any of them stops.
-        cost: As for ``StopwiseSampler``.
-        budget: What may be spent in all, by all workers.
-        n_initial: Trials before the rules are asked; 2(d + 1) if left out.
-        noise: As for ``stopwise.Study``.
-        seed: Makes what is random repeatable.
+        **options: As for ``stopwise.Study``: ``stopping`` is a name of
+            ``stopwise.stopping.RULES``, a rule, or several (any of them stops); cost and budget
+            as for ``StopwiseSampler``; ``n_initial`` trials come before the rules are asked.
     """
 
+    @spells_out_options(_CALLBACK_SETS)
     def __init__(
         self,
         lam: float | None = None,
-        *,
-        stopping: Rules = "pbgi",
-        cost: Cost = None,
-        budget: float | None = None,
-        n_initial: int | None = None,
-        noise: Any = None,  # noqa: ANN401  Study checks it
-        seed: int = 0,
+        **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
         # Of acquisitions only the signal of the rules matters here, and that one needs no lam.
-        by_budget = lam is None and budget is not None
-        self._reflecting = Reflecting(
-            lam=lam,
-            stopping=stopping,
-            cost=cost,
-            budget=budget,
-            n_initial=n_initial,
-            noise=noise,
-            seed=seed,
-            acquisition="pbgi" if by_budget else "logeipc",
-        )
-        self._settings = f"{[_named(rule) for rule in self._reflecting.rules]}, budget {budget}"
+        by_budget = lam is None and options.get("budget") is not None
+        acquisition = {} if by_budget else {"acquisition": "logeipc"}
+        refused = {name: value for name, value in options.items() if name in _CALLBACK_SETS}
+        StudyOptions.of(refused, owner="StopwiseCallback", leave_out=_CALLBACK_SETS)
+        self._own = Mirrors({"lam": lam, **options, **acquisition}, owner="StopwiseCallback")
+        rules = [_named(rule) for rule in self._own.rules]
+        self._settings = f"{rules}, budget {options.get('budget')}"
 
     def __call__(self, study: Study, trial: FrozenTrial) -> None:  # noqa: ARG002  Optuna's
         """After each trial: end the loop if it is time."""
@@ -89,8 +67,9 @@ class StopwiseCallback:
         written = self._written(study)
         if written is not None:
             return written
-        with self._reflecting.lock:
-            verdict = self._asked(study)
+        mirrors = self._mirrors(study)
+        with mirrors.lock:
+            verdict = self._asked(study, mirrors)
         if not verdict.stop:
             return verdict
         written = self._written(study)  # somebody else may have found the same meanwhile
@@ -106,29 +85,28 @@ class StopwiseCallback:
         value, threshold = (math.nan if found[k] is None else found[k] for k in _NUMBERS)
         return Verdict(True, found["rule"], value, threshold, found["reason"])  # noqa: FBT003
 
-    def _asked(self, study: Study) -> Verdict:
+    def _mirrors(self, study: Study) -> Mirrors:
+        """The mirror of the study's sampler, if it is ours and believes the same; else our own."""
+        sampler = study.sampler
+        if isinstance(sampler, StopwiseSampler) and sampler.mirrors.believe_as(self._own):
+            return sampler.mirrors
+        return self._own
+
+    def _asked(self, study: Study, mirrors: Mirrors) -> Verdict:
         direction_of(study)  # refuses several objectives
         trials = study.get_trials(deepcopy=False)
-        distributions = common(trials)
+        distributions = study.sampler.infer_relative_search_space(study, trials[-1]) if (
+            mirrors is not self._own and trials
+        ) else common(trials)
         if not distributions:
             return Verdict.not_yet("initial", "no parameter is common to all trials yet: go on")
-        mirror = self._reflecting.mirror(study, distributions, trials)
-        memory = max(map(_memory, mirror.study.rules), default=1)
-        mirror.update(trials, each=mirror.study.should_stop, latest=memory)
-        return mirror.study.should_stop()
+        mirror = mirrors.mirror(study, distributions, trials)
+        mirror.record(self._own.rules)
+        mirror.update(trials)
+        return mirror.study.verdict_of(self._own.rules)
 
 
 _NUMBERS = ("value", "threshold")
-_FORGETFUL = (PBGI, UCBLCB, ProbabilisticRegretBound, GSS, Convergence, Immediate, FixedTrials)
-
-
-def _memory(rule: StoppingRule) -> float:
-    """How many of its latest signals a rule reads: a worker that joins late records no more."""
-    if isinstance(rule, After):
-        return _memory(rule.rule)
-    if isinstance(rule, Smoothed):
-        return max(rule.window, _memory(rule.rule))
-    return 1 if isinstance(rule, _FORGETFUL) else math.inf
 
 
 def _named(rule: object) -> str:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -18,6 +17,7 @@ from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._space import Axes, Distributions, in_order
 from stopwise.record.history import Trial
 from stopwise.record.outcomes import Failed, Outcome, Pruned, outcome_of
+from stopwise.stopping import StoppingRule, traits_of
 from stopwise.study.external import ExternalStudy
 
 
@@ -52,29 +52,30 @@ class Mirror:
             self.axes.space, direction=direction, cost=cost, budget=budget, **options
         )
         self._running: dict[int, Trial] = {}  # by Optuna's number
-        self._finished: set[int] = set()
+        self._finished: dict[int, Mapping[str, Any] | None] = {}  # what each has evaluated
+        self._recorded: list[StoppingRule] = []  # rules whose signals are wanted after each trial
 
-    def update(
-        self,
-        trials: Sequence[FrozenTrial],
-        each: Callable[[], object] = lambda: None,
-        latest: float = math.inf,
-    ) -> None:
+    def record(self, rules: Sequence[StoppingRule]) -> None:
+        """Record the signals of these rules after each trial that is told from now on."""
+        self._recorded += [rule for rule in rules if rule not in self._recorded]
+
+    def update(self, trials: Sequence[FrozenTrial]) -> None:
         """Tell what has finished since, and note what runs.
+
+        Of many trials that finished meanwhile, signals are recorded for as many as a rule reads.
 
         Args:
             trials: The trials of the Optuna study, without one that is just being chosen.
-            each: Called after each trial that was told.
-            latest: Only of so many, the latest.
         """
         for trial in trials:
             if trial.state == TrialState.RUNNING:
                 self._note(trial)
         finished = [t for t in trials if t.state.is_finished() and t.number not in self._finished]
+        memory = max((traits_of(rule).memory for rule in self._recorded), default=0)
         for left, trial in zip(reversed(range(len(finished))), in_order(finished), strict=True):
             self._tell(trial)
-            if left < latest:
-                each()
+            if left < memory:
+                self.study.record(*self._recorded)
 
     def ask(self, number: int) -> Trial:
         """The next configuration, pending from now on as Optuna's trial of that number."""
@@ -90,6 +91,9 @@ class Mirror:
 
     def running(self, trial: FrozenTrial) -> dict[str, Any] | None:
         """What an Optuna trial evaluates or is about to, in our values; None if nobody knows."""
+        if trial.number in self._finished:
+            known = self._finished[trial.number]
+            return None if known is None else dict(known)
         if self.axes.holds(trial):
             return self.axes.inward(trial.params)
         note = Note.of(trial)
@@ -111,10 +115,11 @@ class Mirror:
 
     def _tell(self, trial: FrozenTrial) -> None:
         cost = self._cost(trial)
-        self._finished.add(trial.number)
-        if not self.axes.holds(trial):
+        holds = self.axes.holds(trial)
+        self._finished[trial.number] = self.axes.inward(trial.params) if holds else None
+        if not holds:
             self.withdraw(trial.number)
-            self._charge_elsewhere(cost or 0.0)
+            self.study.spend_elsewhere(cost or 0.0)
             return
         self._note(trial)
         ours = self._running.pop(trial.number)
@@ -138,9 +143,6 @@ class Mirror:
         note = Note.of(trial)
         return None if note is None or not note.settled else note.price
 
-    def _charge_elsewhere(self, cost: float) -> None:
-        self.study.spend_elsewhere(cost)
-
 
 def direction_of(study: Study) -> Literal["minimize", "maximize"]:
     """The direction of an Optuna study that has one objective."""
@@ -153,7 +155,7 @@ def direction_of(study: Study) -> Literal["minimize", "maximize"]:
     return "maximize" if study.directions[0] == StudyDirection.MAXIMIZE else "minimize"
 
 
-def surplus(distributions: Distributions, trials: Sequence[FrozenTrial]) -> bool:
+def has_surplus(distributions: Distributions, trials: Sequence[FrozenTrial]) -> bool:
     """Whether trials have parameters beside those that are modelled, and that vary."""
     return any(
         name not in distributions and not found.single()

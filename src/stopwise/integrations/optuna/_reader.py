@@ -10,7 +10,7 @@ from optuna.trial import FrozenTrial, TrialState
 from stopwise.errors import InputError
 from stopwise.integrations._foreign import Told
 from stopwise.integrations.optuna._cost import COST, paid
-from stopwise.integrations.optuna._mirror import direction_of, surplus
+from stopwise.integrations.optuna._mirror import direction_of, has_surplus
 from stopwise.integrations.optuna._space import Axes, common, in_order
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import Failed, Outcome, Pruned, outcome_of
@@ -50,7 +50,7 @@ def read_history(
             for t in placed
         )
     )
-    notes = _notes(finished, placed, cost, partial=surplus(distributions, trials))
+    notes = _notes(finished, placed, cost, partial=has_surplus(distributions, trials))
     return Told(history, axes.space, direction_of(study), notes)
 
 

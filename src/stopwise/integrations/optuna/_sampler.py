@@ -15,14 +15,15 @@ from optuna.samplers import BaseSampler, RandomSampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
-from stopwise.acquisition import Acquisition
 from stopwise.errors import InputError
 from stopwise.integrations.optuna._board import Board, Note
 from stopwise.integrations.optuna._mirror import Mirror
-from stopwise.integrations.optuna._settings import Reflecting
+from stopwise.integrations.optuna._mirrors import Mirrors
 from stopwise.integrations.optuna._space import Distributions, common
-from stopwise.study import Cost
+from stopwise.study.options import spells_out_options
 
+# The callback decides when to stop, and Optuna knows the direction and what is enqueued.
+SAMPLER_SETS = ("direction", "stopping", "watch", "max_trials", "start_from")
 _CLOSE = 0.01  # of the unit cube: what two workers who know the same may differ by, and no more
 
 
@@ -36,39 +37,26 @@ class StopwiseSampler(BaseSampler):
     Args:
         lam: Objective units per unit of cost, see ``stopwise.exchange_rate``; it may be left out
             where a budget is given.
-        acquisition: A name of ``stopwise.acquisition.ACQUISITIONS``, or an acquisition.
-        cost: None (each trial costs 1), a callable of the params (known), or ``"seconds"`` or
-            ``"reported"``: learned from what trials say, see ``timed``.
-        budget: What may be spent in all, by all workers.
         space: Distributions by name. Without it they are known after the first trial.
-        n_initial: Size of the initial design; 2(d + 1) if left out.
-        noise: As for ``stopwise.Study``.
         seed: Makes what is random repeatable, with one worker.
+        **options: As for ``stopwise.Study``. ``cost`` is None (each trial costs 1), a callable of
+            the params (known), or ``"seconds"`` or ``"reported"``: learned from what trials say,
+            see ``timed``. ``budget`` is what all workers may spend together.
     """
 
+    @spells_out_options(SAMPLER_SETS)
     def __init__(
         self,
         lam: float | None = None,
         *,
-        acquisition: str | Acquisition = "pbgi",
-        cost: Cost = None,
-        budget: float | None = None,
         space: Mapping[str, BaseDistribution] | None = None,
-        n_initial: int | None = None,
-        noise: Any = None,  # noqa: ANN401  Study checks it
         seed: int | None = None,
+        **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
         self._space = None if space is None else dict(space)
         self._independent = RandomSampler(seed)
-        self._reflecting = Reflecting(
-            lam=lam,
-            acquisition=acquisition,
-            cost=cost,
-            budget=budget,
-            n_initial=n_initial,
-            noise=noise,
-            seed=secrets.randbelow(2**31) if seed is None else seed,
-        )
+        options |= {"lam": lam, "seed": secrets.randbelow(2**31) if seed is None else seed}
+        self.mirrors = Mirrors(options, owner="StopwiseSampler", leave_out=SAMPLER_SETS)
 
     def reseed_rng(self) -> None:
         """Let the independent draws of another thread differ from this one's."""
@@ -110,13 +98,13 @@ class StopwiseSampler(BaseSampler):
             if board.stands(choice.clashing):
                 board.write(Note(numbers, choice.price, settled=True))
                 return choice.params
-            with self._reflecting.lock:
+            with self.mirrors.lock:
                 choice.mirror.withdraw(trial.number)
 
     def _choose(self, study: Study, board: Board, search_space: Distributions) -> _Choice:
-        with self._reflecting.lock:
+        with self.mirrors.lock:
             trials = board.trials()
-            mirror = self._reflecting.mirror(study, search_space, trials)
+            mirror = self.mirrors.mirror(study, search_space, trials)
             mirror.update(trials)
             mirror.study.plan_design()  # refuses a budget that does not pay for the initial design
             left = mirror.study.left

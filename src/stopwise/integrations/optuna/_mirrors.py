@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mirror of the Optuna study that a sampler or a callback works for.
+
+Sampler and callback of one study share a mirror where they believe the same: each finished trial
+is then translated once, and there is one fit and one supremum for it, whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from threading import RLock
+from typing import Any
+
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+
+from stopwise.core.space import Real
+from stopwise.integrations.optuna._mirror import Mirror, direction_of, has_surplus
+from stopwise.integrations.optuna._space import Distributions
+from stopwise.study.external import ExternalStudy
+from stopwise.study.options import StudyOptions, names
+
+# What a study does with what it believes. In all other options a sampler and a callback must agree
+# to share a mirror.
+_DECISIONS = ("lam", "acquisition", "stopping", "watch", "seed", "max_trials", "start_from")
+
+
+class Mirrors:
+    """The mirror of one Optuna study at a time.
+
+    Args:
+        options: As keywords of ``Study``; refused here, not at the first trial, if they are wrong.
+        owner: Who takes them, for messages.
+        leave_out: Options that the owner sets itself.
+    """
+
+    def __init__(
+        self, options: dict[str, Any], *, owner: str, leave_out: Collection[str] = ()
+    ) -> None:
+        self.options = StudyOptions.of(options, owner=owner, leave_out=leave_out)
+        self._keywords = options
+        cost = None if callable(options.get("cost")) else options.get("cost")
+        self.rules = ExternalStudy({"x": Real(0, 1)}, **{**options, "cost": cost}).rules
+        self.lock = RLock()  # with n_jobs several threads ask at once
+        self._key: tuple[object, ...] = ()
+        self._mirror: Mirror | None = None
+        self._checked: set[int] = set()  # trials that were looked at for other parameters
+        self._partial = False
+
+    def believe_as(self, other: Mirrors) -> bool:
+        """Whether the model and the prices of both are the same."""
+        return all(
+            getattr(self.options, name) == getattr(other.options, name)
+            for name in names(leave_out=_DECISIONS)
+        )
+
+    def mirror(
+        self, study: Study, distributions: Distributions, trials: Sequence[FrozenTrial]
+    ) -> Mirror:
+        """The mirror of a study; a new one if its space has changed."""
+        key = (id(study._storage), study.study_name, dict(distributions))  # noqa: SLF001
+        if self._mirror is None or key != self._key:
+            self._mirror, self._checked, self._partial, self._key = None, set(), False, key
+        new = [t for t in trials if t.number not in self._checked]
+        partial = self._partial or has_surplus(distributions, new)
+        self._checked |= {t.number for t in new if t.state.is_finished()}
+        if self._mirror is None or partial != self._partial:
+            self._partial = partial
+            options = dict(self._keywords)
+            if partial and options.get("noise") is None:
+                # What is not modelled varies from trial to trial: to the model that is noise.
+                options |= {"noise": "learn", "replicates": True}
+            self._mirror = Mirror(distributions, direction=direction_of(study), **options)
+        return self._mirror
