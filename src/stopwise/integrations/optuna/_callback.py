@@ -14,18 +14,7 @@ from optuna.trial import FrozenTrial
 from stopwise.integrations.optuna._mirror import direction_of
 from stopwise.integrations.optuna._settings import Reflecting
 from stopwise.integrations.optuna._space import common
-from stopwise.stopping import (
-    GSS,
-    PBGI,
-    UCBLCB,
-    After,
-    Convergence,
-    FixedTrials,
-    Immediate,
-    ProbabilisticRegretBound,
-    Smoothed,
-    StoppingRule,
-)
+from stopwise.stopping import traits_of
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import Cost, Rules
 
@@ -113,22 +102,13 @@ class StopwiseCallback:
         if not distributions:
             return Verdict.not_yet("initial", "no parameter is common to all trials yet: go on")
         mirror = self._reflecting.mirror(study, distributions, trials)
-        memory = max(map(_memory, mirror.study.rules), default=1)
+        # A worker that joins late records only the signals that verdicts read.
+        memory = max((traits_of(rule).memory for rule in mirror.study.rules), default=1)
         mirror.update(trials, each=mirror.study.should_stop, latest=memory)
         return mirror.study.should_stop()
 
 
 _NUMBERS = ("value", "threshold")
-_FORGETFUL = (PBGI, UCBLCB, ProbabilisticRegretBound, GSS, Convergence, Immediate, FixedTrials)
-
-
-def _memory(rule: StoppingRule) -> float:
-    """How many of its latest signals a rule reads: a worker that joins late records no more."""
-    if isinstance(rule, After):
-        return _memory(rule.rule)
-    if isinstance(rule, Smoothed):
-        return max(rule.window, _memory(rule.rule))
-    return 1 if isinstance(rule, _FORGETFUL) else math.inf
 
 
 def _named(rule: object) -> str:
