@@ -30,8 +30,9 @@ from stopwise.stopping import (
     prb,
     sampled_regret,
 )
+from stopwise.stopping._clopper_pearson import acceptance_number, lower_bound, upper_bound
 from stopwise.stopping._crossing import Crossings
-from stopwise.stopping.prb import LOOKS, allowance, lower_bound, upper_bound
+from stopwise.stopping.prb import LOOKS
 from stopwise.stopping.sampled_regret import crossings, largest_chance, regrets, total_chance
 from tests.support.textbook import LINE, SQUARE, TABLE, Textbook, study
 
@@ -329,10 +330,10 @@ def test_ending_early_never_changes_the_decision(monkeypatch, delta):
     assert (stops > 0) == (delta > 0.01)  # at 0.01 a thousand are too few for any look
 
 
-def test_the_allowance_is_the_largest_number_that_stops():
+def test_the_acceptance_number_is_the_largest_count_that_stops():
     for samples in LOOKS:
         for level in (0.005, 0.025, 0.45):
-            few = allowance(samples, level / 8, level)
+            few = acceptance_number(samples, level / 8, level)
             bounds = [upper_bound(k, samples, level / 8) for k in range(samples + 1)]
             assert few == sum(bound <= level for bound in bounds) - 1
 
@@ -341,7 +342,7 @@ def test_at_the_level_it_ends_when_no_look_could_stop_any_more():
     snapshot = study(n=6, hyper=ROUGH)
     regret = true_regrets(snapshot, TABLE.points)
     epsilon = margin_for(regret, LEVEL)
-    most = allowance(LOOKS[-1], LEVEL / len(LOOKS), LEVEL)
+    most = acceptance_number(LOOKS[-1], LEVEL / len(LOOKS), LEVEL)
     ended = 0
     for seed in range(10):
         verdict, signal = ask(snapshot, epsilon, seed)

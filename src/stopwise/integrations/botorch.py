@@ -21,7 +21,7 @@ from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Candidates, Mixed, Real
 from stopwise.core.traces import Trace
 from stopwise.errors import InputError, MissingExtraError
-from stopwise.stopping import StoppingRule, make_rule
+from stopwise.stopping import StoppingRule, make_rule, traits_of
 from stopwise.stopping.verdict import Verdict
 
 try:
@@ -52,11 +52,6 @@ from stopwise.integrations._botorch_belief import (
 __all__ = ["LogExpectedImprovementPerCost", "PandorasBoxGittinsIndex", "StopwiseStopper"]
 
 _LEAST_VARIANCE = 1e-24  # BoTorch's own 1e-12 is a deviation of 1e-6, not small for every unit
-_UNANSWERABLE = {
-    "srgap-med": "the posterior before the last observation, at the present hyper-parameters",
-    "prb": "sample paths",
-    "pbgi before the update": "the posterior before the last observation",
-}
 
 
 class _ClosedForm(torch.autograd.Function):
@@ -333,10 +328,10 @@ def _named(X: Tensor) -> list[dict[str, float]]:
 
 
 def _check_answerable(rule: StoppingRule) -> None:
-    name = "pbgi before the update" if rule.key.endswith("_before_update") else rule.name
-    if name in _UNANSWERABLE:
+    needs = traits_of(rule).signal.beyond_marginals
+    if needs:
         message = (
-            f"the rule {name!r} needs {_UNANSWERABLE[name]}, which a BoTorch model does not give;"
-            " use sw.Study for it, or one of pbgi, logeipc-med, ucb-lcb, gss, convergence."
+            f"the rule {rule!r} needs {needs}, which a BoTorch model does not give; use sw.Study"
+            " for it, or one of pbgi, logeipc-med, ucb-lcb, gss, convergence."
         )
         raise InputError(message)

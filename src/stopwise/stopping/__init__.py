@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stopping rules: when to evaluate no more. One file each.
 
-A new one is a file and a line in ``RULES``.
+A new one is a file and a line in ``RULES``; what others need to know of it, it says in ``traits``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 from stopwise.core.lookup import make
 from stopwise.core.traces import Signal, Trace
-from stopwise.stopping._rule import StoppingRule
 from stopwise.stopping.compose import After, Smoothed
 from stopwise.stopping.convergence import Convergence
 from stopwise.stopping.fixed import FixedTrials
@@ -19,7 +18,12 @@ from stopwise.stopping.immediate import Immediate
 from stopwise.stopping.logeipc_median import LogEIPCMedian
 from stopwise.stopping.pbgi import PBGI
 from stopwise.stopping.prb import ProbabilisticRegretBound
+from stopwise.stopping.rule import StoppingRule
+from stopwise.stopping.signals import SignalKind
 from stopwise.stopping.srgap_median import SRGapMedian
+from stopwise.stopping.sweeps import sweep
+from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
+from stopwise.stopping.traits import RuleParameter, RuleTraits, innermost, traits_of
 from stopwise.stopping.ucb_lcb import UCBLCB
 from stopwise.stopping.verdict import Verdict
 
@@ -29,18 +33,27 @@ __all__ = [
     "RULES",
     "UCBLCB",
     "After",
+    "Boundary",
     "Convergence",
     "FixedTrials",
     "Immediate",
     "LogEIPCMedian",
     "ProbabilisticRegretBound",
+    "RuleParameter",
+    "RuleTraits",
     "SRGapMedian",
     "Signal",
+    "SignalKind",
+    "SignalRecord",
     "Smoothed",
     "StoppingRule",
+    "ThresholdRule",
     "Trace",
     "Verdict",
+    "innermost",
     "make_rule",
+    "sweep",
+    "traits_of",
 ]
 
 RULES: dict[str, Callable[..., StoppingRule]] = {

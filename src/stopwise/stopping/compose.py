@@ -8,17 +8,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from statistics import fmean
 
+import numpy as np
+
+from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Scale, Signal, Trace
 from stopwise.errors import InputError
-from stopwise.stopping._rule import StoppingRule, check_count
+from stopwise.stopping._checks import check_count
+from stopwise.stopping._moving_average import mean_on, moving_average
+from stopwise.stopping.rule import StoppingRule
+from stopwise.stopping.sweeps import stops_of
+from stopwise.stopping.threshold_rule import SignalColumns
+from stopwise.stopping.traits import RuleTraits, traits_of
 from stopwise.stopping.verdict import Verdict
+
+_ROUNDING = 1e-12  # sums of a few numbers are rounded by less
 
 
 @dataclass(frozen=True, slots=True)
-class _Wrapped:
+class _Wrapper:
     """What every wrapper passes through: the record is that of the rule inside."""
 
     rule: StoppingRule
@@ -44,7 +53,7 @@ class _Wrapped:
 
 
 @dataclass(frozen=True, slots=True)
-class After(_Wrapped):
+class After(_Wrapper):
     """Another rule, silent for the first ``trials`` evaluations (Xie et al. 2026, Section 3.2).
 
     The paper's theorem does not cover evaluations that are forced so.
@@ -59,6 +68,18 @@ class After(_Wrapped):
     def __post_init__(self) -> None:
         check_count("After", "trials", self.trials)
 
+    @property
+    def traits(self) -> RuleTraits:
+        """Those of the rule inside, but for the stop that is forbidden at first."""
+        inside = traits_of(self.rule)
+        first = "evaluation" if self.trials == 1 else f"{self.trials} evaluations"
+        return replace(
+            inside,
+            breaks=(f"no stop within the first {first} (stabilisation)", *inside.breaks),
+            inner=self.rule,
+            manner=f"from trial {self.trials} on",
+        )
+
     def verdict(self, trace: Trace) -> Verdict:
         """The rule's verdict, from t = trials on."""
         now = trace.current
@@ -67,9 +88,14 @@ class After(_Wrapped):
             return Verdict.not_yet(self.name, sentence, now.value)
         return self.rule.verdict(trace)
 
+    def stops(self, record: SignalColumns, read: Array) -> Mask | None:
+        """At which moments the verdict is to stop; see ``sweep``."""
+        inside = stops_of(self.rule, record, read)
+        return None if inside is None else inside & (record.t >= self.trials)
+
 
 @dataclass(frozen=True, slots=True)
-class Smoothed(_Wrapped):
+class Smoothed(_Wrapper):
     """Another rule, reading a moving average of its signal (Xie et al. 2026, Section 3.2).
 
     Values without an answer are skipped, and at first the window is what there is. Only the
@@ -90,15 +116,28 @@ class Smoothed(_Wrapped):
         if self.scale not in (None, "log", "linear"):
             message = f"Smoothed(scale={self.scale!r}): give 'log', 'linear' or leave it out."
             raise InputError(message)
-        inner: object = self.rule
-        while isinstance(inner, _Wrapped):
-            if isinstance(inner, Smoothed):
+        inside: StoppingRule | None = self.rule
+        while inside is not None:
+            if isinstance(inside, Smoothed):
                 message = (
                     f"Smoothed({self.rule!r}, {self.window}): that rule is smoothed already, and"
                     " would read its own average only. Give one window."
                 )
                 raise InputError(message)
-            inner = inner.rule
+            inside = traits_of(inside).inner
+
+    @property
+    def traits(self) -> RuleTraits:
+        """Those of the rule inside, but for the average."""
+        inside = traits_of(self.rule)
+        averaged = f"the signal is averaged over {self.window} evaluations (smoothing)"
+        return replace(
+            inside,
+            memory=max(self.window, inside.memory),
+            breaks=(averaged, *inside.breaks) if self.window > 1 else inside.breaks,
+            inner=self.rule,
+            manner=f"averaged over {self.window}",
+        )
 
     def verdict(self, trace: Trace) -> Verdict:
         """The rule's verdict on the average over t - W + 1 .. t."""
@@ -106,19 +145,22 @@ class Smoothed(_Wrapped):
         values = trace.between(now.t - self.window + 1, now.t)
         if math.isnan(now.value) or not values:
             return self.rule.verdict(trace)
-        average = _mean(values, self.signal_scale, self.scale or self.signal_scale)
+        average = mean_on(self._scale, values, self.signal_scale)
         return self.rule.verdict(replace(trace, now=replace(now, value=average)))
 
+    def stops(self, record: SignalColumns, read: Array) -> Mask | None:
+        """At which moments the verdict is to stop; see ``sweep``.
 
-def _mean(values: list[float], given: Scale, wanted: Scale) -> float:
-    """Average on one scale of numbers given on another; the result is on the given one."""
-    if given == wanted:
-        return fmean(values)
-    if wanted == "linear":  # logarithms, averaged as the numbers they stand for
-        top = max(values)
-        if math.isinf(top):
-            return top
-        return top + math.log(fmean(math.exp(v - top) for v in values))
-    if min(values) <= 0.0:  # a number that has reached zero takes the geometric mean with it
-        return 0.0
-    return math.exp(fmean(math.log(v) for v in values))
+        Sums of columns are rounded otherwise than the verdict's own mean; where that could decide,
+        there is no answer.
+        """
+        average = moving_average(record, self.window, self.signal_scale, self._scale)
+        average = np.where(np.isnan(read), math.nan, average)
+        slack = np.where(np.isfinite(average), _ROUNDING * (1.0 + np.abs(average)), 0.0)
+        below = stops_of(self.rule, record, average - slack)
+        above = stops_of(self.rule, record, average + slack)
+        return below if np.array_equal(below, above) else None  # type: ignore[arg-type]
+
+    @property
+    def _scale(self) -> Scale:
+        return self.scale or self.signal_scale

@@ -9,13 +9,23 @@ from typing import ClassVar
 import numpy as np
 
 from stopwise.core.snapshot import Snapshot
-from stopwise.core.traces import Scale, Signal, Trace
-from stopwise.stopping._rule import check_count
-from stopwise.stopping.verdict import Verdict
+from stopwise.core.traces import Signal
+from stopwise.stopping._checks import check_count
+from stopwise.stopping.signals import PURE_NUMBER, SignalKind
+from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
+from stopwise.stopping.traits import RuleTraits
+
+EVALUATIONS_WITHOUT_IMPROVEMENT = SignalKind(
+    "evaluations_without_improvement",
+    "linear",
+    "trials without improvement",
+    reads="values",
+    unit=PURE_NUMBER,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Convergence:
+class Convergence(ThresholdRule):
     r"""Stop when :math:`y^*_t = y^*_{t-k}`: k evaluations without improvement.
 
     Args:
@@ -27,26 +37,27 @@ class Convergence:
 
     patience: int = 5
     name: ClassVar[str] = "convergence"
-    signal_scale: ClassVar[Scale] = "linear"
 
     def __post_init__(self) -> None:
         check_count("Convergence", "patience", self.patience)
 
     @property
-    def key(self) -> str:
-        """Free of the patience."""
-        return "evaluations_without_improvement"
+    def traits(self) -> RuleTraits:
+        """A count; its record serves every patience."""
+        return RuleTraits(EVALUATIONS_WITHOUT_IMPROVEMENT, memory=1)
 
     def signal(self, snapshot: Snapshot) -> Signal:
         """Evaluations since the best value last changed, counted from t = 0."""
         since = snapshot.n - 1 - int(np.argmin(snapshot.y))
         return snapshot.signal(min(since, snapshot.t))
 
-    def verdict(self, trace: Trace) -> Verdict:
-        """Compare with the patience."""
-        value = trace.current.value
-        sentence = (
-            f"the best value has not changed over the last {value:g} evaluations; the patience is"
-            f" {self.patience}"
+    def boundary(self, record: SignalRecord) -> Boundary:  # noqa: ARG002  it is the same always
+        """The patience."""
+        return Boundary(self.patience, "at least")
+
+    def sentence(self, now: Signal, level: float) -> str:
+        """How long the best value has not changed, and the patience."""
+        return (
+            f"the best value has not changed over the last {now.value:g} evaluations; the patience"
+            f" is {level}"
         )
-        return Verdict.at_least(self.name, value, self.patience, sentence)

@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
 from stopwise.core.snapshot import Snapshot
-from stopwise.core.traces import Scale, Signal, Trace
-from stopwise.stopping._rule import check_count
-from stopwise.stopping.verdict import Verdict
+from stopwise.core.traces import Signal
+from stopwise.stopping._checks import check_count
+from stopwise.stopping.signals import EVALUATIONS, evaluations
+from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
+from stopwise.stopping.traits import RuleTraits
 
 
 @dataclass(frozen=True, slots=True)
-class FixedTrials:
+class FixedTrials(ThresholdRule):
     r"""Stop at :math:`t = n`: n evaluations after the initial design.
 
     Args:
@@ -25,22 +29,24 @@ class FixedTrials:
 
     n: int
     name: ClassVar[str] = "fixed"
-    signal_scale: ClassVar[Scale] = "linear"
+    typical: ClassVar[Mapping[str, int]] = MappingProxyType({"n": 20})
 
     def __post_init__(self) -> None:
         check_count("FixedTrials", "n", self.n)
 
     @property
-    def key(self) -> str:
-        """Counted, not computed."""
-        return "evaluations"
+    def traits(self) -> RuleTraits:
+        """A count; its record serves every n."""
+        return RuleTraits(EVALUATIONS, memory=1)
 
     def signal(self, snapshot: Snapshot) -> Signal:
         """Evaluations so far."""
-        return snapshot.signal(snapshot.t)
+        return evaluations(snapshot)
 
-    def verdict(self, trace: Trace) -> Verdict:
-        """Compare with n."""
-        value = trace.current.value
-        sentence = f"{value:g} of {self.n} evaluations after the initial design"
-        return Verdict.at_least(self.name, value, self.n, sentence)
+    def boundary(self, record: SignalRecord) -> Boundary:  # noqa: ARG002  it is the same always
+        """The number n."""
+        return Boundary(self.n, "at least")
+
+    def sentence(self, now: Signal, level: float) -> str:
+        """How many evaluations there were, of how many."""
+        return f"{now.value:g} of {level} evaluations after the initial design"

@@ -11,13 +11,15 @@ import numpy as np
 
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
-from stopwise.core.traces import Scale, Signal, Trace
-from stopwise.stopping._rule import check_count, check_positive
-from stopwise.stopping.verdict import Verdict
+from stopwise.core.traces import Signal
+from stopwise.stopping._checks import check_count, check_positive
+from stopwise.stopping.signals import PURE_NUMBER, SignalKind
+from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
+from stopwise.stopping.traits import RuleTraits
 
 
 @dataclass(frozen=True, slots=True)
-class GSS:
+class GSS(ThresholdRule):
     r"""Stop when :math:`y^*_{t-w} - y^*_t \le \phi\,\mathrm{IQR}`.
 
     IQR is the interquartile range of *all* values observed so far; where it is 0, no answer.
@@ -33,16 +35,22 @@ class GSS:
     phi: float = 0.01
     window: int = 5
     name: ClassVar[str] = "gss"
-    signal_scale: ClassVar[Scale] = "linear"
 
     def __post_init__(self) -> None:
         check_positive("GSS", "phi", self.phi)
         check_count("GSS", "window", self.window)
 
     @property
-    def key(self) -> str:
-        """The improvement depends on the window."""
-        return f"improvement_per_iqr_{self.window}"
+    def traits(self) -> RuleTraits:
+        """Its signal depends on the window, and on the model only where values are noisy."""
+        signal = SignalKind(
+            f"improvement_per_iqr_{self.window}",
+            "linear",
+            "gain per interquartile range",
+            reads="judged values",
+            unit=PURE_NUMBER,
+        )
+        return RuleTraits(signal, memory=1)
 
     def signal(self, snapshot: Snapshot) -> Signal:
         """Improvement over the window, in interquartile ranges."""
@@ -53,15 +61,18 @@ class GSS:
         gain, iqr = earlier - snapshot.best, float(high - low)
         return snapshot.signal(gain / iqr if iqr > 0 else math.nan, gain=gain, iqr=iqr)
 
-    def verdict(self, trace: Trace) -> Verdict:
-        """Compare with phi."""
-        now = trace.current
-        if math.isnan(now.value):
-            sentence = f"fewer than {self.window} evaluations, or values without spread: go on"
-            return Verdict.not_yet(self.name, sentence)
-        sentence = (
+    def boundary(self, record: SignalRecord) -> Boundary:  # noqa: ARG002  it is the same always
+        """The fraction phi."""
+        return Boundary(self.phi)
+
+    def sentence(self, now: Signal, level: float) -> str:
+        """What the last evaluations gained, and what would be worth going on for."""
+        return (
             f"the last {self.window} evaluations gained {quantity(now.facts['gain'])}, which is"
             f" {quantity(now.value)} of the interquartile range; the least worth going on for is"
-            f" {quantity(self.phi)}"
+            f" {quantity(level)}"
         )
-        return Verdict.at_most(self.name, now.value, self.phi, sentence)
+
+    def waiting(self, now: Signal) -> str:  # noqa: ARG002
+        """A window is not full yet, or there is no spread to compare with."""
+        return f"fewer than {self.window} evaluations, or values without spread"

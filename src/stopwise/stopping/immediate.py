@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from stopwise.core.snapshot import Snapshot
-from stopwise.core.traces import Scale, Signal, Trace
-from stopwise.stopping.verdict import Verdict
+from stopwise.core.traces import Signal
+from stopwise.stopping.signals import EVALUATIONS, evaluations
+from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
+from stopwise.stopping.traits import RuleTraits
 
 
 @dataclass(frozen=True, slots=True)
-class Immediate:
+class Immediate(ThresholdRule):
     r"""Stop at :math:`t = 0`.
 
     References:
@@ -20,19 +22,20 @@ class Immediate:
     """
 
     name: ClassVar[str] = "immediate"
-    signal_scale: ClassVar[Scale] = "linear"
 
     @property
-    def key(self) -> str:
-        """Counted, not computed."""
-        return "evaluations"
+    def traits(self) -> RuleTraits:
+        """A count."""
+        return RuleTraits(EVALUATIONS, memory=1)
 
     def signal(self, snapshot: Snapshot) -> Signal:
         """Evaluations so far."""
-        return snapshot.signal(snapshot.t)
+        return evaluations(snapshot)
 
-    def verdict(self, trace: Trace) -> Verdict:
-        """Stop."""
-        value = trace.current.value
-        sentence = f"the initial design is done, with {value:g} evaluations since"
-        return Verdict.at_least(self.name, value, 0.0, sentence)
+    def boundary(self, record: SignalRecord) -> Boundary:  # noqa: ARG002  it is the same always
+        """Zero evaluations."""
+        return Boundary(0.0, "at least")
+
+    def sentence(self, now: Signal, level: float) -> str:  # noqa: ARG002  nobody need hear of 0
+        """How many evaluations there were since the initial design."""
+        return f"the initial design is done, with {now.value:g} evaluations since"

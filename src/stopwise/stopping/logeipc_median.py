@@ -5,20 +5,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import median
 from typing import ClassVar
 
-from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
-from stopwise.core.traces import Scale, Signal, Trace
-from stopwise.stopping._rule import check_count, check_positive
-from stopwise.stopping.pbgi import worth_signal
-from stopwise.stopping.verdict import Verdict
+from stopwise.core.traces import Signal
+from stopwise.stopping._checks import check_count, check_positive
+from stopwise.stopping.signals import GAIN_PER_COST, gain_per_cost
+from stopwise.stopping.threshold_rule import (
+    Boundary,
+    SignalRecord,
+    ThresholdRule,
+    median_of_first,
+)
+from stopwise.stopping.traits import RuleTraits
 
 
 @dataclass(frozen=True, slots=True)
-class LogEIPCMedian:
+class LogEIPCMedian(ThresholdRule):
     r"""Stop when :math:`\sup\log\mathrm{EI}/c \le \log\eta + \mathrm{median}_{t=1..I}` of itself.
 
     It can answer from t = I + 1 on. With equal costs it is the EI-med of Ishibashi et al. (2023).
@@ -34,32 +38,33 @@ class LogEIPCMedian:
     eta: float = 0.01
     initial: int = 20
     name: ClassVar[str] = "logeipc-med"
-    signal_scale: ClassVar[Scale] = "log"
 
     def __post_init__(self) -> None:
         check_positive("LogEIPCMedian", "eta", self.eta)
         check_count("LogEIPCMedian", "initial", self.initial)
 
     @property
-    def key(self) -> str:
-        """Shared with the PBGI rule."""
-        return WORTH
+    def traits(self) -> RuleTraits:
+        """Its record is shared with the PBGI rule; the median reads it from its beginning."""
+        return RuleTraits(GAIN_PER_COST)
 
     def signal(self, snapshot: Snapshot) -> Signal:
         """The supremum of log EI per cost."""
-        return worth_signal(snapshot)
+        return gain_per_cost(snapshot)
 
-    def verdict(self, trace: Trace) -> Verdict:
-        """Compare with the median of the first values."""
-        now = trace.current
-        first = trace.between(1, self.initial)
-        if now.t <= self.initial or not first:
-            sentence = f"{now.t} of {self.initial} first values of gain per cost: go on"
-            return Verdict.not_yet(self.name, sentence, now.value)
-        threshold = math.log(self.eta) + median(first)
-        sentence = (
+    def boundary(self, record: SignalRecord) -> Boundary:
+        """A fraction of the median of the first values."""
+        level = math.log(self.eta) + median_of_first(record, self.initial)
+        return Boundary(level, since=self.initial + 1)
+
+    def sentence(self, now: Signal, level: float) -> str:
+        """The gain per cost now, and the fraction of what it was at first."""
+        return (
             f"the best remaining gain per cost is {quantity(math.exp(now.value))}, and"
             f" {quantity(self.eta)} of its median over the first {self.initial} evaluations is"
-            f" {quantity(math.exp(threshold))}"
+            f" {quantity(math.exp(level))}"
         )
-        return Verdict.at_most(self.name, now.value, threshold, sentence)
+
+    def waiting(self, now: Signal) -> str:
+        """The median is not complete yet."""
+        return f"{now.t} of {self.initial} first values of gain per cost"

@@ -4,39 +4,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from stopwise.acquisition._pointwise import PointwiseScore
-from stopwise.acquisition.logeipc import LogEIPC
-from stopwise.acquisition.pbgi_d import WORTH
+from stopwise.acquisition import LogEIPC, PointwiseScore
 from stopwise.core.exchange_rate import check_lam
 from stopwise.core.quantity import quantity
-from stopwise.core.snapshot import Bindable, Snapshot
-from stopwise.core.traces import Scale, Signal, Trace
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Signal
 from stopwise.errors import InputError
-from stopwise.stopping.verdict import Verdict
+from stopwise.stopping.signals import GAIN_PER_COST, OBJECTIVE_PER_COST, gain_per_cost
+from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
+from stopwise.stopping.traits import RuleParameter, RuleTraits
 
 Update = Literal["after", "before"]
 
-
-def worth_signal(snapshot: Snapshot, acquisition: Bindable | None = None) -> Signal:
-    """The best remaining candidate's log gain per cost, with its gain, cost and certainty.
-
-    It does not depend on lambda: one record serves every lambda, and LogEIPC-med.
-    """
-    found = snapshot.sup(LogEIPC() if acquisition is None else acquisition)
-    if found.x is None:  # nothing remains
-        return snapshot.signal(-math.inf, gain=0.0, cost=math.nan, cost_spread=0.0, spread=0.0)
-    x = found.x[None, :]
-    log_cost = float(snapshot.belief.log_price(x)[0])
-    return snapshot.signal(
-        found.value,
-        gain=math.exp(found.value + log_cost),
-        cost=math.exp(log_cost),
-        cost_spread=snapshot.belief.price.log_cost(x).std[0],
-        spread=found.spread,
-    )
+GAIN_PER_COST_BEFORE_UPDATE = replace(
+    GAIN_PER_COST,
+    key=f"{GAIN_PER_COST.key}_before_update",
+    beyond_marginals="the posterior before the last observation",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +36,7 @@ class _BeforeUpdate:
 
 
 @dataclass(frozen=True, slots=True)
-class PBGI:
+class PBGI(ThresholdRule):
     r"""Stop when :math:`\sup_{x \notin D_t} \log \mathrm{EI}_t(x; y^*_t)/c(x) \le \log\lambda`.
 
     Equivalently, when the lowest fair value is that of an evaluated point, or when no candidate's
@@ -68,7 +55,6 @@ class PBGI:
     lam: float
     update: Update = "after"
     name: ClassVar[str] = "pbgi"
-    signal_scale: ClassVar[Scale] = "log"
 
     def __post_init__(self) -> None:
         check_lam(self.lam)
@@ -77,48 +63,54 @@ class PBGI:
             raise InputError(message)
 
     @property
-    def key(self) -> str:
-        """Free of lambda."""
-        return WORTH if self.update == "after" else f"{WORTH}_before_update"
+    def traits(self) -> RuleTraits:
+        """Its record serves every lambda; the paper's theorem is about the update "after"."""
+        after = self.update == "after"
+        return RuleTraits(
+            GAIN_PER_COST if after else GAIN_PER_COST_BEFORE_UPDATE,
+            memory=1,
+            parameters=(RuleParameter("lam", self.lam, OBJECTIVE_PER_COST),),
+            in_theorem=True,
+            breaks=() if after else ("the rule uses the posterior before the last observation",),
+        )
 
     def signal(self, snapshot: Snapshot) -> Signal:
         """The supremum of log EI per cost."""
         if self.update == "after":
-            return worth_signal(snapshot)
+            return gain_per_cost(snapshot)
         if snapshot.t <= 0:  # the last observation belongs to the initial design
             return snapshot.signal(math.nan)
-        return worth_signal(snapshot, _BeforeUpdate())
+        return gain_per_cost(snapshot, _BeforeUpdate())
 
-    def verdict(self, trace: Trace) -> Verdict:
-        """Compare with log lambda."""
-        now = trace.current
-        if math.isnan(now.value):
-            return Verdict.not_yet(self.name, "no evaluation after the initial design yet: go on")
-        sentence = worth_sentence(now, self.lam)
-        return Verdict.at_most(self.name, now.value, math.log(self.lam), sentence)
+    def boundary(self, record: SignalRecord) -> Boundary:  # noqa: ARG002  it is the same always
+        """Log lambda."""
+        return Boundary(math.log(self.lam))
 
+    def sentence(self, now: Signal, level: float) -> str:
+        """What the best remaining candidate gains and costs, in both units."""
+        cost = now.facts.get("cost", math.nan)
+        if math.isnan(cost):
+            sentence, of_candidate = "no remaining candidate can gain anything", -math.inf
+        else:
+            gain = now.facts["gain"]
+            sentence = (
+                f"the best remaining candidate is expected to gain {quantity(gain)} and costs"
+                f" {quantity(cost)}, worth {quantity(self.lam * cost)} at"
+                f" lam = {quantity(self.lam)}"
+            )
+            of_candidate = math.log(gain) - math.log(cost) if gain > 0 else now.value
+        if not math.isclose(now.value, of_candidate, rel_tol=0.0, abs_tol=1e-6):
+            # A smoothed number decides, not this candidate alone.
+            side = "at most" if now.value <= level else "above"
+            sentence += (
+                f"; averaged over recent steps the gain per cost is"
+                f" {quantity(math.exp(now.value))}, {side} lam = {quantity(self.lam)}"
+            )
+        if now.facts.get("cost_spread", 0.0) > 1.0:
+            factor = quantity(math.exp(now.facts["cost_spread"]))
+            sentence += f" (the cost is uncertain by a factor of {factor})"
+        return sentence
 
-def worth_sentence(now: Signal, lam: float) -> str:
-    """What the best remaining candidate gains and costs, in both units."""
-    cost = now.facts.get("cost", math.nan)
-    if math.isnan(cost):
-        sentence, own = "no remaining candidate can gain anything", -math.inf
-    else:
-        gain = now.facts["gain"]
-        sentence = (
-            f"the best remaining candidate is expected to gain {quantity(gain)} and costs"
-            f" {quantity(cost)}, worth {quantity(lam * cost)} at lam = {quantity(lam)}"
-        )
-        own = math.log(gain) - math.log(cost) if gain > 0 else now.value
-    if not math.isclose(now.value, own, rel_tol=0.0, abs_tol=1e-6):
-        # A smoothed number decides, not this candidate alone.
-        rate = math.exp(now.value)
-        side = "at most" if now.value <= math.log(lam) else "above"
-        sentence += (
-            f"; averaged over recent steps the gain per cost is {quantity(rate)}, {side}"
-            f" lam = {quantity(lam)}"
-        )
-    if now.facts.get("cost_spread", 0.0) > 1.0:
-        factor = quantity(math.exp(now.facts["cost_spread"]))
-        sentence += f" (the cost is uncertain by a factor of {factor})"
-    return sentence
+    def waiting(self, now: Signal) -> str:  # noqa: ARG002
+        """Only the posterior "before" has no answer at first."""
+        return "no evaluation after the initial design yet"

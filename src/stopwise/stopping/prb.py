@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy.special import betaincinv, ndtr
+from scipy.special import ndtr
 
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
-from stopwise.core.traces import Scale, Signal, Trace
+from stopwise.core.traces import Signal
 from stopwise.errors import InputError
-from stopwise.stopping._rule import check_positive
+from stopwise.stopping._checks import check_positive
+from stopwise.stopping._clopper_pearson import acceptance_number, lower_bound, upper_bound
 from stopwise.stopping.sampled_regret import crossings, largest_chance, total_chance
-from stopwise.stopping.verdict import Verdict
+from stopwise.stopping.signals import OBJECTIVE, PURE_NUMBER, SignalKind
+from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
+from stopwise.stopping.traits import RuleParameter, RuleTraits
 
 Estimate = Literal["bound", "mean"]
 
@@ -24,38 +26,16 @@ Estimate = Literal["bound", "mean"]
 LOOKS = (64, 96, 144, 216, 324, 486, 729, 1000)
 
 
-def upper_bound(exceeding: int, samples: int, risk: float) -> float:
-    """One-sided Clopper-Pearson upper bound of a probability."""
-    if exceeding >= samples:
-        return 1.0
-    return float(betaincinv(exceeding + 1, samples - exceeding, 1.0 - risk))
-
-
-def lower_bound(exceeding: int, samples: int, risk: float) -> float:
-    """One-sided Clopper-Pearson lower bound of a probability."""
-    if exceeding == 0:
-        return 0.0
-    return float(betaincinv(exceeding, samples - exceeding + 1, risk))
-
-
-@cache
-def allowance(samples: int, risk: float, level: float) -> int:
-    """How many may exceed for the upper bound to be at most a level; -1 if not even none."""
-    few = -1
-    while few < samples and upper_bound(few + 1, samples, risk) <= level:
-        few += 1
-    return few
-
-
 @dataclass(frozen=True, slots=True)
-class ProbabilisticRegretBound:
+class ProbabilisticRegretBound(ThresholdRule):
     r"""Stop when :math:`P(f(x^*) - \min f > \epsilon \mid D) \le \delta`, tested with paths.
 
-    The risk is shared: delta/2 for the regret, delta/2 for the test. Paths are drawn in batches
-    (64, 96, 144, ... up to 1,000 in all) until the Clopper-Pearson interval, its risk shared over
-    the looks, lies on one side of delta/2, or so many exceed that no later look could stop. Before
-    that two bounds may decide without a sample: the largest probability of any one point is a
-    lower bound, and on a finite domain the sum over points an upper one.
+    The risk is shared: delta/2 for the regret, delta/2 for the test. The test is sequential: paths
+    are drawn in batches (64, 96, 144, ... up to 1,000 in all) until the Clopper-Pearson interval,
+    its risk shared over the looks, lies on one side of delta/2, or until so many exceed epsilon
+    that no later look could stop. Before that two bounds may decide without a sample: the largest
+    probability of any one point is a lower bound, and on a finite domain the sum over points an
+    upper one.
 
     Args:
         epsilon: Regret that does not matter, in objective units. (The paper's are percentage
@@ -72,7 +52,6 @@ class ProbabilisticRegretBound:
     delta: float = 0.05
     estimate: Estimate = "bound"
     name: ClassVar[str] = "prb"
-    signal_scale: ClassVar[Scale] = "linear"
 
     def __post_init__(self) -> None:
         check_positive("ProbabilisticRegretBound", "epsilon", self.epsilon)
@@ -87,9 +66,19 @@ class ProbabilisticRegretBound:
             raise InputError(message)
 
     @property
-    def key(self) -> str:
-        """What is sampled depends on epsilon, when sampling ends on delta."""
-        return f"regret_probability_{self.estimate}_{float(self.epsilon)}_{float(self.delta)}"
+    def traits(self) -> RuleTraits:
+        """Its signal depends on epsilon, and on delta, which says when sampling ends."""
+        signal = SignalKind(
+            f"regret_probability_{self.estimate}_{float(self.epsilon)}_{float(self.delta)}",
+            "linear",
+            "probability of a larger gain",
+            reads="model",
+            unit=PURE_NUMBER,
+            costly=True,
+            beyond_marginals="sample paths",
+        )
+        epsilon = RuleParameter("epsilon", self.epsilon, OBJECTIVE)
+        return RuleTraits(signal, memory=1, parameters=(epsilon,))
 
     @property
     def level(self) -> float:
@@ -113,30 +102,33 @@ class ProbabilisticRegretBound:
     def _sequential_test(self, snapshot: Snapshot) -> Signal:
         """Look at the first 64, 96, 144, ... paths; draw no more than an answer may need."""
         risk = 0.5 * self.delta / len(LOOKS)
-        allowed = [allowance(samples, risk, self.level) for samples in LOOKS]
-        # A first few show whether many exceed; fewer than the next can then not stop.
-        rounds = [n for n, few in zip(LOOKS, allowed, strict=True) if few >= 0 or n == LOOKS[0]]
-        batches = crossings(snapshot, self.epsilon, np.diff(rounds, prepend=0).tolist())
+        accepted = [acceptance_number(samples, risk, self.level) for samples in LOOKS]
+        # The first batch shows whether many exceed. A later look that could not stop even if none
+        # did gets no batch of its own: it reads that of the next look that could.
+        drawn_at = [n for n, c in zip(LOOKS, accepted, strict=True) if c >= 0 or n == LOOKS[0]]
+        batches = crossings(snapshot, self.epsilon, np.diff(drawn_at, prepend=0).tolist())
         exceeds = next(batches)
         exceeding, samples = 0, 0
-        for samples, few in zip(LOOKS, allowed, strict=True):
+        for samples, acceptance in zip(LOOKS, accepted, strict=True):
             if samples > len(exceeds):
                 exceeds = np.append(exceeds, next(batches))
             exceeding = int(np.count_nonzero(exceeds[:samples]))
-            hopeless = exceeding > allowed[-1]  # more than the last look, or any, allows
-            clear = lower_bound(exceeding, samples, risk) > self.level
-            if exceeding <= few or hopeless or clear:
+            futile = exceeding > accepted[-1]  # more than the last look, so any look, accepts
+            rejected = lower_bound(exceeding, samples, risk) > self.level
+            if exceeding <= acceptance or futile or rejected:
                 break
         bound = upper_bound(exceeding, samples, risk)
         return snapshot.signal(bound, samples=samples, exceeding=exceeding)
 
-    def verdict(self, trace: Trace) -> Verdict:
-        """Compare with the risk that is allowed."""
-        now = trace.current
+    def boundary(self, record: SignalRecord) -> Boundary:  # noqa: ARG002  it is the same always
+        """The risk that is allowed."""
+        return Boundary(self.level)
+
+    def sentence(self, now: Signal, level: float) -> str:
+        """How likely a larger gain is, from how many samples, and the risk that is allowed."""
         samples = int(now.facts.get("samples", 0))
         how = f"from {samples} samples" if samples else "without a sample"
-        sentence = (
+        return (
             f"the probability that more than {quantity(self.epsilon)} can still be gained is put"
-            f" at {quantity(now.value)} ({how}); the risk allowed is {quantity(self.level)}"
+            f" at {quantity(now.value)} ({how}); the risk allowed is {quantity(level)}"
         )
-        return Verdict.at_most(self.name, now.value, self.level, sentence)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import median
 from typing import ClassVar
 
 import numpy as np
@@ -14,16 +13,34 @@ from stopwise.acquisition.lcb import confidence_beta
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
-from stopwise.core.traces import Scale, Signal, Trace
-from stopwise.stopping._rule import check_count, check_positive
+from stopwise.core.traces import Signal
+from stopwise.stopping._checks import check_count, check_positive
+from stopwise.stopping.signals import OBJECTIVE, SignalKind
+from stopwise.stopping.threshold_rule import (
+    Boundary,
+    SignalRecord,
+    ThresholdRule,
+    median_of_first,
+)
+from stopwise.stopping.traits import RuleTraits
 from stopwise.stopping.ucb_lcb import confidence_gap
-from stopwise.stopping.verdict import Verdict
 
 _LEAST_NOISE = 1e-6  # of the standardised variance: a divergence needs some noise to be finite
 
+REGRET_GAP = SignalKind(
+    "srgap",
+    "linear",
+    "gap of expected regrets",
+    reads="model",
+    unit=OBJECTIVE,
+    beyond_marginals=(
+        "the posterior before the last observation, at the present hyper-parameters"
+    ),
+)
+
 
 @dataclass(frozen=True, slots=True)
-class SRGapMedian:
+class SRGapMedian(ThresholdRule):
     r"""Stop when the gap of expected minimum simple regrets is small beside what it was at first.
 
     .. math:: \Delta R_t = |\mu_{t-1}(x^*_{t-1}) - \mu_t(x^*_t)|
@@ -46,16 +63,15 @@ class SRGapMedian:
     chi: float = 0.01
     initial: int = 20
     name: ClassVar[str] = "srgap-med"
-    signal_scale: ClassVar[Scale] = "linear"
 
     def __post_init__(self) -> None:
         check_positive("SRGapMedian", "chi", self.chi)
         check_count("SRGapMedian", "initial", self.initial)
 
     @property
-    def key(self) -> str:
-        """Free of chi and I."""
-        return "srgap"
+    def traits(self) -> RuleTraits:
+        """Its record serves every chi and I; the median reads it from its beginning."""
+        return RuleTraits(REGRET_GAP)
 
     def signal(self, snapshot: Snapshot) -> Signal:
         """The gap; no answer at t = 0, which has no step before it."""
@@ -64,20 +80,22 @@ class SRGapMedian:
         shift, gain, spread = srgap_terms(snapshot)
         return snapshot.signal(shift + gain + spread, shift=shift, gain=gain, spread=spread)
 
-    def verdict(self, trace: Trace) -> Verdict:
-        """Compare with the median of the first values."""
-        now = trace.current
-        first = trace.between(1, self.initial)
-        if now.t <= self.initial or not first:
-            sentence = f"{now.t} of {self.initial} first values of the regret gap: go on"
-            return Verdict.not_yet(self.name, sentence, now.value)
-        threshold = self.chi * median(first)
-        sentence = (
+    def boundary(self, record: SignalRecord) -> Boundary:
+        """A fraction of the median of the first values."""
+        level = self.chi * median_of_first(record, self.initial)
+        return Boundary(level, since=self.initial + 1)
+
+    def sentence(self, now: Signal, level: float) -> str:
+        """What the last evaluation changed, and the fraction of what the first ones did."""
+        return (
             f"the last evaluation moved the expected regret by at most {quantity(now.value)}, and"
             f" {quantity(self.chi)} of its median over the first {self.initial} evaluations is"
-            f" {quantity(threshold)}"
+            f" {quantity(level)}"
         )
-        return Verdict.at_most(self.name, now.value, threshold, sentence)
+
+    def waiting(self, now: Signal) -> str:
+        """The median is not complete yet."""
+        return f"{now.t} of {self.initial} first values of the regret gap"
 
 
 def srgap_terms(snapshot: Snapshot) -> tuple[float, float, float]:

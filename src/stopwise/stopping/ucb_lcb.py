@@ -12,9 +12,15 @@ import numpy as np
 from stopwise.acquisition.lcb import LowerBound, confidence_beta
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
-from stopwise.core.traces import Scale, Signal, Trace
-from stopwise.stopping._rule import check_positive
-from stopwise.stopping.verdict import Verdict
+from stopwise.core.traces import Signal
+from stopwise.stopping._checks import check_positive
+from stopwise.stopping.signals import OBJECTIVE, SignalKind
+from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
+from stopwise.stopping.traits import RuleParameter, RuleTraits
+
+CONFIDENCE_GAP = SignalKind(
+    "ucb_lcb_gap", "linear", "gap between the bounds", reads="model", unit=OBJECTIVE
+)
 
 
 def confidence_gap(snapshot: Snapshot, beta: float) -> tuple[float, float, float]:
@@ -36,7 +42,7 @@ def confidence_gap(snapshot: Snapshot, beta: float) -> tuple[float, float, float
 
 
 @dataclass(frozen=True, slots=True)
-class UCBLCB:
+class UCBLCB(ThresholdRule):
     r"""Stop when :math:`\min_{x\in D}\mathrm{UCB} - \min_{x\in X}\mathrm{LCB} \le \theta`.
 
     Bounds are :math:`\mu \pm \sqrt{\beta_n}\,\sigma` with
@@ -52,15 +58,15 @@ class UCBLCB:
 
     theta: float = 0.01
     name: ClassVar[str] = "ucb-lcb"
-    signal_scale: ClassVar[Scale] = "linear"
 
     def __post_init__(self) -> None:
         check_positive("UCBLCB", "theta", self.theta)
 
     @property
-    def key(self) -> str:
-        """Free of theta."""
-        return "ucb_lcb_gap"
+    def traits(self) -> RuleTraits:
+        """Its record serves every theta."""
+        theta = RuleParameter("theta", self.theta, OBJECTIVE)
+        return RuleTraits(CONFIDENCE_GAP, memory=1, parameters=(theta,))
 
     def signal(self, snapshot: Snapshot) -> Signal:
         """The gap between the bounds."""
@@ -69,11 +75,13 @@ class UCBLCB:
         )
         return snapshot.signal(gap, upper=upper, lower=lower)
 
-    def verdict(self, trace: Trace) -> Verdict:
-        """Compare with theta."""
-        now = trace.current
-        sentence = (
+    def boundary(self, record: SignalRecord) -> Boundary:  # noqa: ARG002  it is the same always
+        """The tolerance."""
+        return Boundary(self.theta)
+
+    def sentence(self, now: Signal, level: float) -> str:
+        """What can be gained at most, and the tolerance."""
+        return (
             f"the confidence bounds leave at most {quantity(now.value)} to be gained; the"
-            f" tolerance is {quantity(self.theta)}"
+            f" tolerance is {quantity(level)}"
         )
-        return Verdict.at_most(self.name, now.value, self.theta, sentence)

@@ -35,12 +35,12 @@ class Verdict:
     @classmethod
     def at_most(cls, rule: str, value: float, threshold: float, sentence: str) -> Verdict:
         """Stop if value <= threshold; ties stop, nan never does."""
-        return cls._decided(rule, value, threshold, sentence, stop=value <= threshold)
+        return cls.decided(rule, value, threshold, sentence, stop=value <= threshold)
 
     @classmethod
     def at_least(cls, rule: str, value: float, threshold: float, sentence: str) -> Verdict:
         """Stop if value >= threshold; ties stop, nan never does."""
-        return cls._decided(rule, value, threshold, sentence, stop=value >= threshold)
+        return cls.decided(rule, value, threshold, sentence, stop=value >= threshold)
 
     @classmethod
     def not_yet(cls, rule: str, sentence: str, value: float = math.nan) -> Verdict:
@@ -48,7 +48,8 @@ class Verdict:
         return cls(False, rule, value, math.nan, sentence)  # noqa: FBT003
 
     @classmethod
-    def _decided(
+    def decided(
         cls, rule: str, value: float, threshold: float, sentence: str, *, stop: bool
     ) -> Verdict:
+        """The verdict of a comparison, with its answer at the end of the sentence."""
         return cls(stop, rule, value, threshold, f"{sentence}: {'stop' if stop else 'go on'}")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,7 @@ from stopwise.acquisition.logeipc import LogEIPC
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
-from stopwise.stopping import UCBLCB, ProbabilisticRegretBound, StoppingRule
-from stopwise.stopping.pbgi import PBGI
+from stopwise.stopping import StoppingRule, traits_of
 from stopwise.stopping.verdict import Verdict
 
 _OFF_SCALE = 100.0  # a threshold this many times the spread of the data is suspect
@@ -26,7 +25,7 @@ def explain(
     verdict: Verdict,
     decode: Callable[[Array], list[dict[str, Any]]],
 ) -> str:
-    """The verdict, the best remaining candidate, and what is odd about the thresholds."""
+    """The verdict, the best remaining candidate, and thresholds that look like a slip of units."""
     rules = list(rules)
     return "\n".join(
         [
@@ -43,25 +42,18 @@ def _remaining(
     decode: Callable[[Array], list[dict[str, Any]]],
 ) -> str:
     """The best remaining candidate, what it gains and costs, and when one would go on."""
-    found = snapshot.sup(LogEIPC())
-    if found.x is None:
+    best = snapshot.sup(LogEIPC())
+    if best.x is None:
         return "Nothing remains to be evaluated."
-    log_cost = float(snapshot.belief.log_price(found.x[None, :])[0])
-    cost, gain = math.exp(log_cost), math.exp(found.value + log_cost)
-    takes_lam = any(isinstance(_innermost(rule), PBGI) for rule in rules)
-    who = "One" if takes_lam else "No rule here has a lam; the PBGI rule"
+    log_cost = _log_price(snapshot, best.x)
+    gain, cost = math.exp(best.value + log_cost), math.exp(log_cost)
+    has_lam = any(traits_of(rule).lam is not None for rule in rules)
+    who = "One" if has_lam else "No rule here has a lam; the PBGI rule"
     return (
-        f"The best remaining candidate is {decode(found.x[None, :])[0]}: it is expected to gain"
+        f"The best remaining candidate is {decode(best.x[None, :])[0]}: it is expected to gain"
         f" {quantity(gain)} and costs {quantity(cost)}.\n{who} would go on for any lam below"
-        f" {quantity(math.exp(found.value))} (objective units per unit of cost)."
+        f" {quantity(math.exp(best.value))} (objective units per unit of cost)."
     )
-
-
-def _innermost(rule: StoppingRule) -> StoppingRule:
-    """The rule inside all wrappers."""
-    while hasattr(rule, "rule"):
-        rule = rule.rule
-    return rule
 
 
 def _warnings(snapshot: Snapshot, rules: Iterable[StoppingRule]) -> list[str]:
@@ -74,37 +66,37 @@ def _warnings(snapshot: Snapshot, rules: Iterable[StoppingRule]) -> list[str]:
     spread = objective.standardiser.scale
     # Noise is no limit of this kind: averaging resolves what lies below it.
     resolution = spread * math.sqrt(objective.nugget) if objective.interpolate else 0.0
-    found = []
-    for rule in rules:
-        name, threshold = _threshold(rule, snapshot)
-        if name is None:
-            continue
-        if threshold < resolution:
-            found.append(
-                f"Warning: {name} amounts to {quantity(threshold)}, below what the model resolves"
-                f" ({quantity(resolution)}): the rule may not stop. All of these are in objective"
-                " units; is it 100 times too small?"
-            )
-        elif threshold > _OFF_SCALE * spread or threshold < spread / _OFF_SCALE**3:
-            found.append(
-                f"Warning: {name} amounts to {quantity(threshold)} where observed values spread by"
-                f" {quantity(spread)}. It is in objective units: accuracy in [0, 1] needs values"
-                " 100 times smaller than accuracy in percent."
-            )
-    return list(dict.fromkeys(found))  # rules may share a threshold
+    thresholds = (pair for rule in rules for pair in _thresholds(rule, snapshot))
+    warnings = (_warning(*threshold, spread, resolution) for threshold in thresholds)
+    return list(dict.fromkeys(filter(None, warnings)))  # rules may share a threshold
 
 
-def _threshold(rule: StoppingRule, snapshot: Snapshot) -> tuple[str | None, float]:
-    """The number in objective units that a rule compares with, and its name."""
-    inner = _innermost(rule)
-    if isinstance(inner, PBGI):
-        found = snapshot.sup(LogEIPC())
-        if found.x is None:
-            return None, math.nan
-        cost = math.exp(float(snapshot.belief.log_price(found.x[None, :])[0]))
-        return f"lam = {quantity(inner.lam)} times the cost of {quantity(cost)}", inner.lam * cost
-    if isinstance(inner, UCBLCB):
-        return "theta", inner.theta
-    if isinstance(inner, ProbabilisticRegretBound):
-        return "epsilon", inner.epsilon
-    return None, math.nan
+def _warning(threshold: str, amount: float, spread: float, resolution: float) -> str:
+    """Nothing, or what is suspect about a threshold of this amount."""
+    says = f"Warning: {threshold} amounts to {quantity(amount)}"
+    if amount < resolution:
+        return (
+            f"{says}, below what the model resolves ({quantity(resolution)}): the rule may not"
+            " stop. All of these are in objective units; is it 100 times too small?"
+        )
+    if amount > _OFF_SCALE * spread or amount < spread / _OFF_SCALE**3:
+        return (
+            f"{says} where observed values spread by {quantity(spread)}. It is in objective units:"
+            " accuracy in [0, 1] needs values 100 times smaller than accuracy in percent."
+        )
+    return ""
+
+
+def _thresholds(rule: StoppingRule, snapshot: Snapshot) -> Iterator[tuple[str, float]]:
+    """The numbers in objective units that a rule compares with, each with its name."""
+    traits = traits_of(rule)
+    best = snapshot.sup(LogEIPC())
+    if traits.lam is not None and best.x is not None:
+        cost = math.exp(_log_price(snapshot, best.x))
+        name = f"lam = {quantity(traits.lam)} times the cost of {quantity(cost)}"
+        yield name, traits.lam * cost
+    yield from ((tolerance.name, tolerance.value) for tolerance in traits.tolerances)
+
+
+def _log_price(snapshot: Snapshot, x: Array) -> float:
+    return float(snapshot.belief.log_price(x[None, :])[0])

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the paper proves, for the study at hand, and which of its assumptions do not hold here."""
+"""The guarantee: what the paper proves for a study, and which of its assumptions do not hold."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
-from stopwise import stopping
 from stopwise.acquisition import EIC, PBGI, LogEIPC
 from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import as_number
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Bindable
 from stopwise.errors import InputError
-from stopwise.stopping import After, Smoothed, StoppingRule
+from stopwise.stopping import StoppingRule, traits_of
 from stopwise.study.budget import expected_range
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
@@ -106,8 +107,8 @@ def check_risk(delta: object) -> None:
 
 
 def matched_lam(rules: list[StoppingRule]) -> float | None:
-    """Lambda of the first PBGI rule, in whatever wrapping; None if there is none."""
-    return next((lam for lam, _ in map(_inside, rules) if lam is not None), None)
+    """Lambda of the first rule that the theorem is about, wrapped or not; None without one."""
+    return next((traits_of(rule).lam for rule in rules if traits_of(rule).in_theorem), None)
 
 
 def broken_assumptions(
@@ -119,45 +120,38 @@ def broken_assumptions(
     pending: int,
 ) -> tuple[str, ...]:
     """The assumptions of the theorem that do not hold, in words."""
-    found = ["hyper-parameters are learned from the data, not given"]
+    broken = ["hyper-parameters are learned from the data, not given"]
     for rule in rules:
-        found += _inside(rule)[1]
-    if any(_inside(rule)[0] is None for rule in rules):
-        found.append("the stopping rule is not PBGI's alone")
+        broken += traits_of(rule).breaks
+    if not all(traits_of(rule).in_theorem for rule in rules):
+        broken.append("the stopping rule is not PBGI's alone")
     if not _matches(acquisition, matched_lam(rules)):
-        found.append(
+        broken.append(
             "the acquisition does not match the rule (PBGI or EIC at its lam, or LogEIPC)"
         )
     if noisy:
-        found.append("observations are noisy")
+        broken.append("observations are noisy")
     if failures:
-        found.append(_counted(failures, "evaluation failed", "evaluations failed"))
+        broken.append(_counted(failures, "evaluation failed", "evaluations failed"))
     if pending:
-        found.append(_counted(pending, "trial is pending", "trials are pending"))
-    return tuple(found)
+        broken.append(_counted(pending, "trial is pending", "trials are pending"))
+    return tuple(broken)
 
 
-def _inside(rule: StoppingRule) -> tuple[float | None, list[str]]:
-    """Lambda of the PBGI rule inside wrappers, None for another rule, and what they break."""
-    found: list[str] = []
-    while isinstance(rule, After | Smoothed):
-        if isinstance(rule, After):
-            first = "evaluation" if rule.trials == 1 else f"{rule.trials} evaluations"
-            found.append(f"no stop within the first {first} (stabilisation)")
-        elif rule.window > 1:
-            found.append(f"the signal is averaged over {rule.window} evaluations (smoothing)")
-        rule = rule.rule
-    if isinstance(rule, stopping.PBGI):
-        if rule.update == "before":
-            found.append("the rule uses the posterior before the last observation")
-        return rule.lam, found
-    return None, found
+# Acquisitions for which the theorem is proved, and whether one is chosen at the rule's lambda.
+_PROVED: dict[type, Callable[[Any, float | None], bool]] = {
+    PBGI: lambda acquisition, lam: acquisition.lam == lam,
+    EIC: lambda acquisition, lam: acquisition.lam == lam,
+    LogEIPC: lambda acquisition, _: acquisition.cost == "exp",  # it takes no lambda
+}
 
 
 def _matches(acquisition: Bindable | None, lam: float | None) -> bool:
-    if isinstance(acquisition, PBGI | EIC):
-        return acquisition.lam == lam
-    return isinstance(acquisition, LogEIPC) and acquisition.cost == "exp"
+    return any(
+        matches(acquisition, lam)
+        for kind, matches in _PROVED.items()
+        if isinstance(acquisition, kind)
+    )
 
 
 def guarantee_of(

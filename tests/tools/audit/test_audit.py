@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
 from stopwise.study.external import ExternalStudy
-from stopwise.tools.audit._infer import infer_space
+from stopwise.tools.audit._inferred_space import infer_space
 from stopwise.tools.cli.audit import audit as audit_command
 
 QUICK = ["pbgi", "gss", "convergence", "immediate"]

@@ -13,7 +13,6 @@ from optuna.trial import FrozenTrial
 
 from stopwise.integrations.optuna._mirror import direction_of
 from stopwise.integrations.optuna._mirrors import Mirrors
-from stopwise.integrations.optuna._space import common
 from stopwise.integrations.optuna._sampler import StopwiseSampler
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.options import StudyOptions, spells_out_options
@@ -95,9 +94,7 @@ class StopwiseCallback:
     def _asked(self, study: Study, mirrors: Mirrors) -> Verdict:
         direction_of(study)  # refuses several objectives
         trials = study.get_trials(deepcopy=False)
-        distributions = study.sampler.infer_relative_search_space(study, trials[-1]) if (
-            mirrors is not self._own and trials
-        ) else common(trials)
+        distributions = mirrors.distributions(trials)
         if not distributions:
             return Verdict.not_yet("initial", "no parameter is common to all trials yet: go on")
         mirror = mirrors.mirror(study, distributions, trials)

@@ -11,12 +11,13 @@ from collections.abc import Collection, Sequence
 from threading import RLock
 from typing import Any
 
+from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from stopwise.core.space import Real
 from stopwise.integrations.optuna._mirror import Mirror, direction_of, has_surplus
-from stopwise.integrations.optuna._space import Distributions
+from stopwise.integrations.optuna._space import Distributions, common
 from stopwise.study.external import ExternalStudy
 from stopwise.study.options import StudyOptions, names
 
@@ -32,11 +33,18 @@ class Mirrors:
         options: As keywords of ``Study``; refused here, not at the first trial, if they are wrong.
         owner: Who takes them, for messages.
         leave_out: Options that the owner sets itself.
+        space: Distributions by name; those that all trials share if left out.
     """
 
     def __init__(
-        self, options: dict[str, Any], *, owner: str, leave_out: Collection[str] = ()
+        self,
+        options: dict[str, Any],
+        *,
+        owner: str,
+        leave_out: Collection[str] = (),
+        space: Distributions | None = None,
     ) -> None:
+        self._space = space
         self.options = StudyOptions.of(options, owner=owner, leave_out=leave_out)
         self._keywords = options
         cost = None if callable(options.get("cost")) else options.get("cost")
@@ -46,6 +54,12 @@ class Mirrors:
         self._mirror: Mirror | None = None
         self._checked: set[int] = set()  # trials that were looked at for other parameters
         self._partial = False
+
+    def distributions(self, trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
+        """The parameters that are modelled: those given, or those all trials share."""
+        if self._space is None:
+            return common(trials)
+        return {name: found for name, found in self._space.items() if not found.single()}
 
     def believe_as(self, other: Mirrors) -> bool:
         """Whether the model and the prices of both are the same."""

@@ -19,7 +19,7 @@ from stopwise.errors import InputError
 from stopwise.integrations.optuna._board import Board, Note
 from stopwise.integrations.optuna._mirror import Mirror
 from stopwise.integrations.optuna._mirrors import Mirrors
-from stopwise.integrations.optuna._space import Distributions, common
+from stopwise.integrations.optuna._space import Distributions
 from stopwise.study.options import spells_out_options
 
 # The callback decides when to stop, and Optuna knows the direction and what is enqueued.
@@ -53,10 +53,11 @@ class StopwiseSampler(BaseSampler):
         seed: int | None = None,
         **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
-        self._space = None if space is None else dict(space)
         self._independent = RandomSampler(seed)
         options |= {"lam": lam, "seed": secrets.randbelow(2**31) if seed is None else seed}
-        self.mirrors = Mirrors(options, owner="StopwiseSampler", leave_out=SAMPLER_SETS)
+        self.mirrors = Mirrors(
+            options, owner="StopwiseSampler", leave_out=SAMPLER_SETS, space=space
+        )
 
     def reseed_rng(self) -> None:
         """Let the independent draws of another thread differ from this one's."""
@@ -68,9 +69,7 @@ class StopwiseSampler(BaseSampler):
         trial: FrozenTrial,  # noqa: ARG002  Optuna's interface
     ) -> dict[str, BaseDistribution]:
         """The parameters that are chosen together: those given, or those all trials share."""
-        if self._space is None:
-            return common(study.get_trials(deepcopy=False))
-        return {name: found for name, found in self._space.items() if not found.single()}
+        return self.mirrors.distributions(study.get_trials(deepcopy=False))
 
     def sample_independent(
         self,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``audit``: what every rule would have said of a history that is already paid for."""
+"""The audit: every rule replayed over a history that is already paid for."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from stopwise.core.space import Space, as_domain
 from stopwise.errors import InputError
 from stopwise.record.replay import Replayed, replay
 from stopwise.stopping import RULES, StoppingRule
+from stopwise.stopping.defaults import default_rules, requirements
 from stopwise.study.external import ExternalStudy
-from stopwise.tools.audit._infer import Bounds
+from stopwise.tools.audit._history import AuditedHistory, HistoryReader
+from stopwise.tools.audit._inferred_space import Bounds
 from stopwise.tools.audit._result import Audit, Audited
-from stopwise.tools.audit._take import Reading, Taken
 
 __all__ = ["Audit", "Audited", "audit"]
 
@@ -76,15 +77,14 @@ def audit(
         (4, 6.0, 1.0)
     """
     checked_direction(direction)
-    reading = Reading(value, cost, order, params, space, log, bounds)
-    taken = reading.of(data)
-    own = [*notes, *taken.notes]
-    noise = _noise(taken, noise, own)
-    chosen = _rules(rules, lam, own)
+    read = HistoryReader(value, cost, order, params, space, log, bounds).read(data)
+    remarks = [*notes, *read.notes]
+    noise = _noise(read, noise, remarks)
+    chosen = _rules(rules, lam, remarks)
     study = ExternalStudy(
-        taken.space,
+        read.space,
         lam=lam,
-        cost=None if all(o.cost == 1.0 for o in taken.history) else "reported",
+        cost=None if all(o.cost == 1.0 for o in read.history) else "reported",
         direction=direction,
         acquisition="logeipc",
         stopping=chosen[:1],  # the first is the one that the report is about
@@ -95,7 +95,7 @@ def audit(
         seed=seed,
         search=_SEARCH,
     )
-    for observation in taken.history:
+    for observation in read.history:
         trial = study.begin(observation.params)
         paid = observation.cost or None
         study.tell(trial, observation.outcome, paid)
@@ -107,7 +107,7 @@ def audit(
             " at most as many as there are."
         )
         raise InputError(message)
-    return _audit_of(study, lam, taken.space, tuple(own))
+    return _audit_of(study, lam, read.space, tuple(remarks))
 
 
 def _rules(
@@ -115,20 +115,25 @@ def _rules(
 ) -> list[str | StoppingRule]:
     if given is not None:
         return list(given)
-    if lam is None:
-        notes.append("pbgi is left out: it needs lam, what a unit of cost is worth to you")
-    return [name for name in RULES if name != "fixed" and (lam is not None or name != "pbgi")]
+    left_out = [name for name, maker in RULES.items() if requirements(maker).lam]
+    if lam is None and left_out:
+        are, need = ("is", "it needs") if len(left_out) == 1 else ("are", "they need")
+        notes.append(
+            f"{', '.join(left_out)} {are} left out: {need} lam, what a unit of cost is worth to"
+            " you"
+        )
+    return list(default_rules(RULES, lam))
 
 
 def _noise(
-    taken: Taken, given: float | Literal["learn"] | None, notes: list[str]
+    read: AuditedHistory, given: float | Literal["learn"] | None, notes: list[str]
 ) -> float | Literal["learn"] | None:
     """Noise is learned where equal params came to unequal values."""
-    found = taken.history.succeeded
-    domain = as_domain(taken.space)
-    keys = domain.key(domain.encode([o.params for o in found])) if found else []
+    succeeded = read.history.succeeded
+    domain = as_domain(read.space)
+    keys = domain.key(domain.encode([o.params for o in succeeded])) if succeeded else []
     values: dict[bytes, set[float | None]] = {}
-    for key, observation in zip(keys, found, strict=True):
+    for key, observation in zip(keys, succeeded, strict=True):
         values.setdefault(key, set()).add(observation.value)
     unequal = sum(len(seen) > 1 for seen in values.values())
     if given is None and unequal:
@@ -144,8 +149,8 @@ def _audit_of(
     values = [sign * float(o.value or 0.0) for o in study.history.succeeded]
     return Audit(
         tuple(
-            _row(study, found, values, sign, lam)
-            for found in replay(study, [*study.rules, *study.watched])
+            _row(study, replayed, values, sign, lam)
+            for replayed in replay(study, [*study.rules, *study.watched])
         ),
         len(values),
         study.design_size,
@@ -159,9 +164,9 @@ def _audit_of(
 
 
 def _row(
-    study: ExternalStudy, found: Replayed, values: list[float], sign: float, lam: float | None
+    study: ExternalStudy, replayed: Replayed, values: list[float], sign: float, lam: float | None
 ) -> Audited:
-    n = len(values) if found.stop_t is None else study.design_size + found.stop_t
+    n = len(values) if replayed.stop_t is None else study.design_size + replayed.stop_t
     spent, told = 0.0, 0
     for observation in study.history:
         if told == n:
@@ -169,15 +174,15 @@ def _row(
         told += not observation.failed
         spent += observation.cost
     saved, lost = study.spent - spent, min(values[:n]) - min(values)
-    stopped = None if found.stop_t is None else found.verdicts[found.stop_t]
+    stopped = None if replayed.stop_t is None else replayed.verdicts[replayed.stop_t]
     return Audited(
-        found.rule.name,
+        replayed.rule.name,
         None if stopped is None else n,
         spent,
         saved,
         sign * min(values[:n]),
         lost,
         math.nan if lam is None else lam * saved - lost,
-        list(found.verdicts.values())[-1],
+        list(replayed.verdicts.values())[-1],
         stopped,
     )

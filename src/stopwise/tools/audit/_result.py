@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an audit found, and how it is shown."""
+"""The result of an audit, and how it is shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stopwise.core.quantity import quantity
 from stopwise.core.space import Space
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.external import ExternalStudy
-from stopwise.tools.audit._infer import described
+from stopwise.tools.audit._inferred_space import described
 
 _HEAD = ("rule", "stops after", "spent", "saved", "best then", "lost", "net", "now")
 

@@ -123,16 +123,16 @@ def odd_rows(
     rows: Sequence[Row], params: Iterable[str], value: str, cost: str | None
 ) -> dict[int, str]:
     """Rows that cannot be used, and why."""
-    found: dict[int, str] = {}
+    odd: dict[int, str] = {}
     for at, row in enumerate(rows):
         empty = [name for name in params if is_missing(row.get(name))]
         if not is_number(row.get(value)):
-            found[at] = f"{value} is {row.get(value)!r}"
+            odd[at] = f"{value} is {row.get(value)!r}"
         elif cost is not None and not (is_number(row.get(cost)) and row[cost] > 0):
-            found[at] = f"{cost} is {row.get(cost)!r}"
+            odd[at] = f"{cost} is {row.get(cost)!r}"
         elif empty:
-            found[at] = f"{empty[0]} is missing"
-    return found
+            odd[at] = f"{empty[0]} is missing"
+    return odd
 
 
 def naming(odd: Mapping[int, str], n: int) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What there is to see of a study, in words. It reads what is recorded, and computes no signal."""
+"""The view of a study, in words; it reads what is recorded and computes no signal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.core.quantity import quantity
 from stopwise.core.traces import Trace
 from stopwise.record.history import Observation, Trial
-from stopwise.stopping import StoppingRule
+from stopwise.stopping import StoppingRule, traits_of
+from stopwise.stopping.signals import GAIN_PER_COST
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
 from stopwise.tools.progress.words import amount, configuration, shortened, times
@@ -120,7 +121,8 @@ def _distance(rule: StoppingRule, record: Trace) -> Gauge:
     verdict = rule.verdict(record)  # free: it reads recorded signals only
     if math.isnan(verdict.value) or math.isnan(verdict.threshold):
         return Gauge(f"{rule.name}: {verdict.reason}")
-    if rule.name != "pbgi":
+    traits = traits_of(rule)
+    if traits.lam is None or traits.signal.unit != GAIN_PER_COST.unit:
         return Gauge(_compared(rule, verdict), 1.0 if verdict.stop else None)
     averaged = not math.isclose(verdict.value, record.current.value, abs_tol=1e-9)
     ratio = math.exp(min(verdict.value - verdict.threshold, 700.0))

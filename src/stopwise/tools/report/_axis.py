@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Axes: where a number lies, and which numbers are written beside it, as people read them."""
+"""Axes: the place of a number, and the numbers that are written beside it."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def axis_of(
         log: Whether by logarithm; if left out, where positive numbers lie far apart.
         whole: Whether only whole numbers are possible.
     """
-    found = [v for v in values if math.isfinite(v)] or [0.0, 1.0]
-    low, high = min(found), max(found)
+    finite = [v for v in values if math.isfinite(v)] or [0.0, 1.0]
+    low, high = min(finite), max(finite)
     if log is None:
         log = low > 0 and high / low > _FAR_APART
     if log and low <= 0:
-        positive = [v for v in found if v > 0]
+        positive = [v for v in finite if v > 0]
         log, low = bool(positive), min(positive, default=low)
     if log:
         room = max((high / low) ** 0.06, 1.05)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``stopwise report`` does, without its words on the terminal."""
+"""The command ``stopwise report``, apart from what it writes on the terminal."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report says, before it is drawn: a study as a list of steps and a few numbers."""
+"""The facts of a report, before they are drawn: a study as steps and a few numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 
 from stopwise.core.snapshot import Snapshot
 from stopwise.record.history import Observation
-from stopwise.stopping import StoppingRule
+from stopwise.stopping import traits_of
 from stopwise.study import Study
 from stopwise.study.result import Result
 
@@ -81,23 +81,14 @@ class Facts:
     @cached_property
     def lam(self) -> float | None:
         """Objective units per unit of cost: of a rule that has one, else of the acquisition."""
-        rules = (inner(rule) for rule in [*self.study.rules, *self.study.watched])
-        found = (
-            getattr(owner, name, None)
-            for owner in [*rules, self.study.acquisition]
-            for name in ("lam", "lam0")
-        )
-        return next((float(lam) for lam in found if isinstance(lam, int | float)), None)
+        rules = [*self.study.rules, *self.study.watched]
+        of_rules = (traits_of(rule).lam for rule in rules)
+        of_acquisition = (getattr(self.study.acquisition, name, None) for name in ("lam", "lam0"))
+        numbers = (n for n in (*of_rules, *of_acquisition) if isinstance(n, int | float))
+        return next(map(float, numbers), None)
 
     def adjusted(self, step: Step) -> float | None:
         """The best value so far with what it cost, both in objective units."""
         if self.lam is None or step.best is None:
             return None
         return step.best + self.sign * self.lam * step.spent
-
-
-def inner(rule: StoppingRule) -> StoppingRule:
-    """The rule inside all wrappers."""
-    while hasattr(rule, "rule"):
-        rule = rule.rule
-    return rule

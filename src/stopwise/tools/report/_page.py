@@ -98,8 +98,8 @@ def _state(facts: Facts) -> str:
 
 def _title(facts: Facts) -> str:
     best = facts.result.best
-    found = "no value yet" if best is None else f"best {number(best.value)}"
-    return f"{_state(facts)}, {found} \u2013 stopwise"
+    value = "no value yet" if best is None else f"best {number(best.value)}"
+    return f"{_state(facts)}, {value} \u2013 stopwise"
 
 
 def _answer(facts: Facts) -> Markup:
@@ -120,20 +120,20 @@ def _answer(facts: Facts) -> Markup:
 
 
 def _more(facts: Facts) -> list[Markup]:
-    """What could still be had, and what is odd about thresholds."""
+    """What could still be gained, and warnings about thresholds."""
     snapshot = facts.snapshot
     if snapshot is None or snapshot.t < 0:
         return []
-    found = snapshot.sup(LogEIPC())
+    best = snapshot.sup(LogEIPC())
     lines = []
-    if found.x is not None:
-        x = found.x[None, :]
+    if best.x is not None:
+        x = best.x[None, :]
         log_cost = float(snapshot.belief.log_price(x)[0])
         params = facts.study.domain.decode(x)[0]
         lines.append(
             f"Of what remains, the best candidate ({configuration(params)}) is expected to gain"
-            f" {number(math.exp(found.value + log_cost))} and costs {number(math.exp(log_cost))};"
-            f" one would go on for any lam below {number(math.exp(found.value))}."
+            f" {number(math.exp(best.value + log_cost))} and costs {number(math.exp(log_cost))};"
+            f" one would go on for any lam below {number(math.exp(best.value))}."
         )
     said = facts.study.explain().splitlines()
     lines += [line for line in said if line.startswith(("Warning:", "All "))]
@@ -162,11 +162,11 @@ def _numbers(facts: Facts) -> list[Markup]:
     cells.append(_number("Trials", str(len(facts.steps)), told))
     if facts.lam is not None:
         units = "objective units per unit of cost"
-        cells.append(_number("lam", number(facts.lam), f"{units}{_whence(facts)}"))
+        cells.append(_number("lam", number(facts.lam), f"{units}{_origin_of_lam(facts)}"))
     return cells
 
 
-def _whence(facts: Facts) -> str:
+def _origin_of_lam(facts: Facts) -> str:
     by_budget = hasattr(facts.study.acquisition, "lam0") and not facts.study.rules
     return ", set by the budget" if by_budget else ""
 
@@ -248,9 +248,9 @@ def _model(facts: Facts) -> Markup:
 
 
 def _others(facts: Facts) -> Markup:
-    found = rivals(facts)
+    others = rivals(facts)
     title = el("h2", "When other rules would have stopped")
-    if not found:
+    if not others:
         words = "Rules are asked after the initial design, which is not complete yet."
         return el("section", title, el("p", words, class_="quiet"))
     note = (
@@ -272,7 +272,7 @@ def _others(facts: Facts) -> Markup:
     ]
     header += ["balance"] if facts.lam is not None else []
     header += ["how it is known"]
-    rows = [_rival_row(rival, facts.lam) for rival in found]
+    rows = [_rival_row(rival, facts.lam) for rival in others]
     table = el(
         "table",
         el("thead", el("tr", *(el("th", h, scope="col") for h in header))),

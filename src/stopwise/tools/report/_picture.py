@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a picture of a report is: something to see, in words and in numbers too."""
+"""A picture of a report: the drawing, what it shows in words, and its numbers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Picture:
 
     Args:
         name: Of one word, for addresses.
-        title: What it is.
-        words: What there is to see.
+        title: Of a few words.
+        words: What there is to see, for those who do not see it.
         svg: The picture; None where there is nothing to draw, and the words say why.
         header: Names of the columns.
         rows: The numbers.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures of a report: each with its words and its numbers, for those who do not see it."""
+"""The pictures of a report over its trials: best value, cost-adjusted value, costs."""
 
 from __future__ import annotations
 

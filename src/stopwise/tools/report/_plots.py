@@ -122,8 +122,8 @@ def plot_costs(study: Study) -> Plot:
 def plot_slices(study: Study) -> Plot:
     """What the model believes along each parameter, through the best configuration."""
     facts = Facts(study)
-    found = slice_pictures(slices(facts))
-    if found:
-        return Plot(tuple(found))
+    pictures = slice_pictures(slices(facts))
+    if pictures:
+        return Plot(tuple(pictures))
     words = "No evaluation has given a value yet."
     return Plot((Picture("slices", "What the model believes", words),))

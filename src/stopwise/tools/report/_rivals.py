@@ -16,20 +16,15 @@ from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Trace
 from stopwise.record.replay import replay
-from stopwise.stopping import RULES, After, FixedTrials, Smoothed, StoppingRule
+from stopwise.stopping import RULES, StoppingRule, innermost, traits_of
+from stopwise.stopping.defaults import default_rules
 from stopwise.tools.report._axis import number, thinned
-from stopwise.tools.report._facts import Facts, Step, inner
+from stopwise.tools.report._facts import Facts, Step
 
 Role = Literal["obeyed", "watched", ""]
 
-_FIXED = 20  # evaluations of the rule that only counts, for comparison
-_OF_VALUES = frozenset({"convergence", "immediate", "fixed"})  # they read no model
-_DEAR = frozenset({"prb"})  # a second for each moment: known only where it was recorded
-_MEMORYLESS = frozenset(
-    {"ucb-lcb"}
-)  # may be asked now and then, because it reads no earlier signal
 _MOMENTS = 40  # a longer record is too long to be judged afterwards at every moment
-_FEW = 12  # then those without memory are asked so often
+_FEW = 12  # moments at which a rule that reads no earlier signal is asked then
 _QUICK = Search(raw=128, restarts=3)  # looking back, a search may be less thorough
 
 UNKNOWN = "not recorded; watch=[...] records it"
@@ -71,34 +66,27 @@ def rivals(facts: Facts) -> list[Rival]:
 
 
 def _asked(facts: Facts) -> Iterator[tuple[StoppingRule, Role]]:
-    """The study's own rules as they are, and the others of the table with their defaults."""
+    """The rules of the study as they are, and the others of the table with their defaults."""
     study = facts.study
     for rule in study.rules:
         yield rule, "obeyed"
     for rule in study.watched:
         yield rule, "watched"
-    own = {inner(rule).name for rule in [*study.rules, *study.watched]}
-    for name, make in RULES.items():
-        if name in own:
-            continue
-        if name == "fixed":
-            yield FixedTrials(_FIXED), ""
-        elif name != "pbgi":
-            yield make(), ""
-        elif facts.lam is not None:
-            yield make(facts.lam), ""
+    names = {innermost(rule).name for rule in [*study.rules, *study.watched]}
+    for name, rule in default_rules(RULES, facts.lam, typical=True).items():
+        if name not in names:
+            yield rule, ""
 
 
 def rule_words(rule: StoppingRule) -> str:
     """A rule and its numbers, as one says it."""
-    if isinstance(rule, Smoothed):
-        return f"{rule_words(rule.rule)}, averaged over {rule.window}"
-    if isinstance(rule, After):
-        return f"{rule_words(rule.rule)}, from trial {rule.trials} on"
-    own = getattr(rule, "__dataclass_fields__", {})  # a rule of the user's may have none
-    found = {name: getattr(rule, name) for name in own}
+    traits = traits_of(rule)
+    if traits.inner is not None and traits.manner:
+        return f"{rule_words(traits.inner)}, {traits.manner}"
+    names = getattr(rule, "__dataclass_fields__", {})  # a rule of the user's may have none
+    fields = {name: getattr(rule, name) for name in names}
     numbers = [
-        f"{k}\u00a0=\u00a0{number(v)}" for k, v in found.items() if isinstance(v, int | float)
+        f"{k}\u00a0=\u00a0{number(v)}" for k, v in fields.items() if isinstance(v, int | float)
     ]
     return ", ".join([rule.name, *numbers])
 
@@ -124,11 +112,14 @@ def _trace(facts: Facts, past: Snapshot, rule: StoppingRule) -> tuple[Trace, str
         return recorded, "recorded during the run"
     first = max(past.initial, 1)
     every = range(first, past.n + 1)
-    if rule.name in _OF_VALUES or (rule.name == "gss" and facts.is_exact):
+    traits = traits_of(rule)
+    if not traits.signal.reads_model(exact=facts.is_exact):
         return _asked_at(past, rule, every), "computed from the values"
-    if len(every) <= _MOMENTS and rule.name not in _DEAR:
+    if traits.signal.costly:
+        return Trace(), UNKNOWN
+    if len(every) <= _MOMENTS:
         return _asked_at(past, rule, every), "judged with the final model"
-    if rule.name in _MEMORYLESS:
+    if traits.memory == 1:
         few = [every[i] for i in thinned(len(every), _FEW)]
         words = f"judged with the final model, at {len(few)} of {len(every)} moments"
         return _asked_at(past, rule, few), words

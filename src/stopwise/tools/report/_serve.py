@@ -67,20 +67,20 @@ class ReportServer:
 
     @property
     def url(self) -> str:
-        """What to open."""
+        """The address to open."""
         return f"http://127.0.0.1:{self.port}/"
 
     def version(self) -> str:
-        """What the journal is now: changes whenever something is appended."""
+        """A name for the journal as it is now; it changes whenever something is appended."""
         try:
-            found = self._journal.stat()
+            status = self._journal.stat()
         except OSError as error:
             message = (
                 f"the journal {str(self._journal)!r} cannot be read ({error.strerror}): give the"
                 " file that a study writes, its journal=."
             )
             raise InputError(message) from error
-        return f"{found.st_mtime_ns}-{found.st_size}"
+        return f"{status.st_mtime_ns}-{status.st_size}"
 
     def page(self) -> str:
         """The report of the journal as it is now."""

@@ -1,112 +1,113 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stopping signal against its threshold."""
+"""The picture of the stopping signal against its threshold."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from stopwise.core.traces import Signal
+from stopwise.core.traces import Signal, Trace
 from stopwise.record.replay import Replayed, replay
-from stopwise.stopping import LogEIPCMedian, StoppingRule
+from stopwise.stopping import SignalKind, StoppingRule, traits_of
+from stopwise.stopping.signals import GAIN_PER_COST
 from stopwise.stopping.verdict import Verdict
 from stopwise.tools.report._axis import axis_of, number, thinned
 from stopwise.tools.report._chart import Chart
 from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._picture import MOST_POINTS, Picture, trials_axis
 
-Row = tuple[int, int, float, float, float]
+_TITLE = "Stopping signal against its threshold"
 
-_SIGNALS = {
-    "pbgi": "expected gain per unit of cost",
-    "logeipc-med": "expected gain per unit of cost",
-    "srgap-med": "gap of expected regrets",
-    "ucb-lcb": "gap between the bounds",
-    "prb": "probability of a larger gain",
-    "gss": "gain per interquartile range",
-    "convergence": "trials without improvement",
-    "immediate": "trials after the initial design",
-    "fixed": "trials after the initial design",
-}
+
+class _Row(NamedTuple):
+    """One moment: the signal, the number that decides (perhaps an average), the threshold."""
+
+    at: int
+    trial: int
+    signal: float
+    decides: float
+    threshold: float | None
 
 
 def signal_picture(facts: Facts) -> Picture:
-    """The stopping signal against its threshold."""
-    title = "Stopping signal against its threshold"
-    rule = deciding_rule(facts)
-    trace = None if rule is None else facts.study.traces.get(rule.key)
-    if rule is None or not trace:
-        return Picture("signal", title, "No stopping rule has been asked yet.")
-    [replayed] = replay(facts.study.traces, rule)
-    scale = math.exp if rule.signal_scale == "log" else float
-    asked = [(s, replayed.verdicts[s.t]) for s in trace if not math.isnan(s.value)]
-    rows = [_signal_row(facts, signal, verdict, scale) for signal, verdict in asked]
+    """The stopping signal against its threshold; without a rule, the gain per cost alone."""
+    rule = _deciding_rule(facts)
+    kind = GAIN_PER_COST if rule is None else traits_of(rule).signal
+    trace = facts.study.traces.get(kind.key)
+    if not trace:
+        return Picture("signal", _TITLE, "No stopping rule has been asked yet.")
+    replayed = None if rule is None else replay(facts.study.traces, rule)[0]
+    rows = _rows(facts, kind, trace, {} if replayed is None else replayed.verdicts)
     if not rows:
-        return Picture("signal", title, f"{rule.name} has no answer yet.")
-    obeyed = rule in facts.study.rules
-    numbers = [v for row in rows for v in row[2:5]]
-    label = _SIGNALS.get(rule.name, rule.key)
-    y = axis_of(numbers, label)
-    chart = Chart(trials_axis(facts), y)
-    if obeyed:
-        levels = [(r[0], r[4]) for r in rows]
-        chart.line([(1, rows[0][4]), *levels] if len(rows) == 1 else levels, "t")
+        who = "It" if rule is None else rule.name
+        return Picture("signal", _TITLE, f"{who} has no answer yet.")
     kept = [rows[i] for i in thinned(len(rows), MOST_POINTS)]
-    chart.points([(r[0], r[2]) for r in kept], "p", "dot", [r[1] for r in kept])
-    chart.line([(r[0], r[3]) for r in rows], "a")
-    smooth = any(r[2] != r[3] for r in rows)
-    chart.key("averaged" if smooth else "signal", "a")
-    if smooth:
-        chart.key("signal", "p", "dot")
-    if obeyed:
-        chart.key("threshold", "t")
-    words = _signal_words(facts, replayed, rows, obeyed=obeyed)
+    chart = _chart(facts, kind, rows, kept)
+    words = _gain_words(rows) if replayed is None else _words(facts, replayed, kind, rows)
     header = ("told", "trial", "signal", "signal that decides", "threshold")
-    listed = [(r[0], r[1], r[2], r[3], r[4] if obeyed else None) for r in kept]
-    return Picture("signal", title, words, chart.svg(f"{title}. {words}"), header, listed)
+    return Picture("signal", _TITLE, words, chart.svg(f"{_TITLE}. {words}"), header, kept)
 
 
-def deciding_rule(facts: Facts) -> StoppingRule | None:
-    """The rule that gave the verdict, else the first that is obeyed, else gain per cost."""
+def _deciding_rule(facts: Facts) -> StoppingRule | None:
+    """The obeyed rule that gave the verdict, else the first that is obeyed; None without one."""
     rules = facts.study.rules
     named = [rule for rule in rules if rule.name == facts.result.verdict.rule]
-    fallback = LogEIPCMedian()  # its signal is recorded whenever a trial is chosen
-    return next(iter([*named, *rules]), fallback if facts.snapshot else None)
+    return next(iter([*named, *rules]), None)
 
 
-def _signal_row(
-    facts: Facts,
-    signal: Signal,
-    verdict: Verdict,
-    scale: Callable[[float], float],
-) -> Row:
+def _rows(
+    facts: Facts, kind: SignalKind, trace: Trace, verdicts: Mapping[int, Verdict]
+) -> list[_Row]:
+    """The moments at which there was an answer, on the scale on which people count."""
+    return [
+        _row(facts, kind, signal, verdicts.get(signal.t))
+        for signal in trace
+        if not math.isnan(signal.value)
+    ]
+
+
+def _row(facts: Facts, kind: SignalKind, signal: Signal, verdict: Verdict | None) -> _Row:
+    scale = math.exp if kind.scale == "log" else float
     step = facts.succeeded[min(signal.n, len(facts.succeeded)) - 1]
-    decides = scale(verdict.value)
+    value = scale(signal.value)
+    if verdict is None:
+        return _Row(step.at, step.trial.number, value, value, None)
     threshold = verdict.threshold if math.isnan(verdict.threshold) else scale(verdict.threshold)
-    return step.at, step.trial.number, scale(signal.value), decides, threshold
+    return _Row(step.at, step.trial.number, value, scale(verdict.value), threshold)
 
 
-def _signal_words(
-    facts: Facts,
-    replayed: Replayed,
-    rows: Sequence[Row],
-    *,
-    obeyed: bool,
-) -> str:
-    rule = replayed.rule
-    _, _, _, value, threshold = rows[-1]
-    if not obeyed:
-        return (
-            "No rule is obeyed but the budget; shown is what the best remaining candidate was"
-            f" expected to gain per unit of cost. It is now {number(value)}."
-        )
-    if math.isnan(threshold):
-        return f"{rule.name}: the signal is now {number(value)}, and there is no threshold yet."
-    what = _SIGNALS.get(rule.name, rule.key)
-    reached = "is reached" if replayed.verdict and replayed.verdict.stop else "is not reached"
-    against = f"the threshold of {number(threshold)} {reached}"
-    words = f"{rule.name}, {what}: now {number(value)}; {against}."
-    verdict = facts.result.verdict
+def _chart(facts: Facts, kind: SignalKind, rows: Sequence[_Row], kept: Sequence[_Row]) -> Chart:
+    """Signals as points, what decides as a line, the threshold as another."""
+    levels = [(r.at, r.threshold) for r in rows if r.threshold is not None]
+    numbers = [v for r in rows for v in (r.signal, r.decides)] + [level for _, level in levels]
+    chart = Chart(trials_axis(facts), axis_of(numbers, kind.label))
+    if levels:
+        chart.line([(1, levels[0][1]), *levels] if len(levels) == 1 else levels, "t")
+    chart.points([(r.at, r.signal) for r in kept], "p", "dot", [r.trial for r in kept])
+    chart.line([(r.at, r.decides) for r in rows], "a")
+    averaged = any(r.signal != r.decides for r in rows)
+    chart.key("averaged" if averaged else "signal", "a")
+    if averaged:
+        chart.key("signal", "p", "dot")
+    if levels:
+        chart.key("threshold", "t")
+    return chart
+
+
+def _gain_words(rows: Sequence[_Row]) -> str:
     return (
-        words if verdict.rule == rule.name else f"{words} The last word was with {verdict.rule}."
+        "No rule is obeyed but the budget; shown is what the best remaining candidate was"
+        f" expected to gain per unit of cost. It is now {number(rows[-1].decides)}."
     )
+
+
+def _words(facts: Facts, replayed: Replayed, kind: SignalKind, rows: Sequence[_Row]) -> str:
+    name, value, threshold = replayed.rule.name, rows[-1].decides, rows[-1].threshold
+    if threshold is None or math.isnan(threshold):
+        return f"{name}: the signal is now {number(value)}, and there is no threshold yet."
+    reached = "is reached" if replayed.stop_t is not None else "is not reached"
+    against = f"the threshold of {number(threshold)} {reached}"
+    words = f"{name}, {kind.label}: now {number(value)}; {against}."
+    last = facts.result.verdict.rule
+    return words if last == name else f"{words} The last word was with {last}."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the model believes along each parameter."""
+"""Pictures of the model along each parameter."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _LABEL = 10  # letters that a label has at least
 _FEW = 20  # whole numbers that are marked one by one
 
 
-def slice_pictures(found: Sequence[Slice]) -> list[Picture]:
+def slice_pictures(slices: Sequence[Slice]) -> list[Picture]:
     """What the model believes along each parameter, all on one vertical scale."""
-    if not found:
+    if not slices:
         return []
-    ends = [end for s in found for end in (s.low.min(), s.high.max())]
+    ends = [end for s in slices for end in (s.low.min(), s.high.max())]
     y = axis_of(map(float, ends), "value", log=False)
-    return [_slice_picture(one, y, position) for position, one in enumerate(found)]
+    return [_slice_picture(one, y, position) for position, one in enumerate(slices)]
 
 
 def _slice_picture(one: Slice, y: Axis, position: int) -> Picture:

@@ -57,17 +57,17 @@ def slices(facts: Facts) -> list[Slice]:
     codec = codec_of(domain)
     here = codec.encode(best.params)
     centre = facts.sign * float(snapshot.belief.objective(here).mean[0])
-    found = []
+    along = []
     for name, parameter, columns in zip(codec.names, codec.parameters, codec.columns, strict=True):
         U = _places(parameter, here[0, columns])
         if isinstance(domain, Finite) and not isinstance(parameter, Categorical):
-            listed = np.unique(domain.points[:, columns], axis=0)  # a table's own values
+            listed = np.unique(domain.points[:, columns], axis=0)  # the values of the table
             U = listed[thinned(len(listed), _FINE)]
         X = np.repeat(here, len(U), axis=0)
         X[:, columns] = U
         mean, std = snapshot.belief.objective(X)
         mean = facts.sign * mean
-        found.append(
+        along.append(
             Slice(
                 name,
                 parameter,
@@ -81,7 +81,7 @@ def slices(facts: Facts) -> list[Slice]:
                 [step.trial.params[name] for step in facts.steps],
             )
         )
-    return found
+    return along
 
 
 def codec_of(domain: Domain) -> Mixed:

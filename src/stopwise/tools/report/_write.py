@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page into a file."""
+"""Writing a page into a file."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from stopwise.errors import StopwiseError
 from stopwise.stopping import RULES, StoppingRule
+from stopwise.stopping.defaults import requirements
 from stopwise.tools.runner.table import Table, shown
 
 
@@ -23,7 +24,7 @@ class Rule:
     @property
     def needs_lam(self) -> bool:
         """Whether [worth] has to say what an improvement is worth."""
-        return "lam" in inspect.signature(RULES[self.name]).parameters and not self.options
+        return requirements(RULES[self.name]).lam and not self.options
 
     def made(self) -> str | StoppingRule:
         """What a study takes: the name, which gets the study's lam, or a rule with options."""
@@ -43,8 +44,9 @@ def _rule(table: Table, key: str | int, given: object) -> Rule:
     if isinstance(given, dict):
         inner = Table(table.name, given, (*table.where, key), table.lines)
         name = inner.word("rule", RULES)
-        options = {option: inner.any(option) for option in _options(name) if option in given}
-        for option in _options(name):
+        allowed = inspect.signature(RULES[name]).parameters
+        options = {option: inner.any(option) for option in allowed if option in given}
+        for option in allowed:
             inner.any(option, None)
         inner.done()
     elif isinstance(given, str):
@@ -58,15 +60,13 @@ def _rule(table: Table, key: str | int, given: object) -> Rule:
 
 def _checked(table: Table, key: str | int, rule: Rule) -> Rule:
     """Refuse options that are missing or wrong now, with their line."""
-    required = [
-        name for name, default in _options(rule.name).items() if default is inspect.Parameter.empty
-    ]
-    missing = [name for name in required if name not in rule.options and name != "lam"]
+    needs = requirements(RULES[rule.name])
+    missing = [name for name in needs.others if name not in rule.options]
     if missing:
         message = f"the rule {rule.name!r} needs {', '.join(missing)}:"
         example = f'{{ rule = "{rule.name}", {missing[0]} = ... }}'
         raise table.error(key, f"{message} {example}.")
-    if "lam" in _options(rule.name) and rule.options:
+    if needs.lam and rule.options:
         message = f"the rule {rule.name!r} takes no options here: [worth] says what it needs."
         raise table.error(key, message)
     try:
@@ -74,7 +74,3 @@ def _checked(table: Table, key: str | int, rule: Rule) -> Rule:
     except (StopwiseError, TypeError) as error:
         raise table.error(key, str(error)) from error
     return rule
-
-
-def _options(name: str) -> dict[str, Any]:
-    return {n: p.default for n, p in inspect.signature(RULES[name]).parameters.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From data, whatever they are, to a history and what was varied in it."""
+"""The history that is audited, read from a study, a journal or a table."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from stopwise.errors import InputError
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import Completed
 from stopwise.study import Study
-from stopwise.tools.audit._infer import Bounds, as_told, infer_space
+from stopwise.tools.audit._inferred_space import Bounds, as_told, infer_space
 from stopwise.tools.audit._table import Row, column, naming, odd_rows, read_table
 
 
-class Taken(NamedTuple):
-    """A history, what was varied in it, and what was left out or assumed."""
+class AuditedHistory(NamedTuple):
+    """A history, what was varied in it, and notes on what was left out or assumed."""
 
     history: History
     space: Space
@@ -26,8 +26,8 @@ class Taken(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How data are to be read; see ``audit``."""
+class HistoryReader:
+    """How data are to be read: the options of ``audit`` that say so."""
 
     value: str
     cost: str | None
@@ -37,7 +37,7 @@ class Reading:
     log: Collection[str] | None
     bounds: Bounds | None
 
-    def of(self, data: Any) -> Taken:  # noqa: ANN401  a history or a table
+    def read(self, data: Any) -> AuditedHistory:  # noqa: ANN401  a history or a table
         """The history in the data."""
         data = _opened(data)
         history = getattr(data, "history", data)
@@ -45,18 +45,18 @@ class Reading:
             return self._of_rows(read_table(data))
         if not len(history):
             raise _nothing(["the history is empty"])
-        known = self.space if self.space is not None else getattr(data, "space", None)
-        if known is not None:
-            return Taken(history, known, ())
+        varied = self.space if self.space is not None else getattr(data, "space", None)
+        if varied is not None:
+            return AuditedHistory(history, varied, ())
         rows = [dict(o.params) for o in history]
         space, notes = self._inferred(rows, list(rows[0]))
         told = [
             Observation(o.number, as_told(dict(o.params), space), o.outcome, o.cost)
             for o in history
         ]
-        return Taken(History(tuple(told)), space, tuple(notes))
+        return AuditedHistory(History(tuple(told)), space, tuple(notes))
 
-    def _of_rows(self, rows: list[Row]) -> Taken:
+    def _of_rows(self, rows: list[Row]) -> AuditedHistory:
         if not rows:
             raise _nothing(["the table has no rows"])
         names = self._checked_columns(rows)
@@ -72,7 +72,7 @@ class Reading:
         if not (space and rows):
             raise _nothing([*notes, *unusable])
         told = [self._observation(at, row, space) for at, row in enumerate(rows)]
-        return Taken(History(tuple(told)), space, (*notes, *unusable))
+        return AuditedHistory(History(tuple(told)), space, (*notes, *unusable))
 
     def _observation(self, at: int, row: Row, space: Space) -> Observation:
         cost = 1.0 if self.cost is None else float(row[self.cost])
@@ -85,8 +85,8 @@ class Reading:
             if name is not None:
                 column(rows, name, role)
         if self.params is None:
-            own = rows[0] if self.space is None else as_domain(self.space).names
-            return [name for name in own if name not in roles.values()]
+            names = rows[0] if self.space is None else as_domain(self.space).names
+            return [name for name in names if name not in roles.values()]
         return [column(rows, name, "parameter") for name in self.params]
 
     def _inferred(self, rows: list[Row], names: list[str]) -> tuple[Space, list[str]]:
@@ -101,8 +101,7 @@ def _required(space: Space) -> list[str]:
     """The parameters of which a row must have a value: those of which None is no choice."""
     if not isinstance(space, Mapping):
         return list(as_domain(space).names)
-    choices = {name: getattr(found, "choices", ()) for name, found in space.items()}
-    return [name for name, known in choices.items() if None not in known]
+    return [name for name, p in space.items() if None not in getattr(p, "choices", ())]
 
 
 def _opened(data: Any) -> Any:  # noqa: ANN401

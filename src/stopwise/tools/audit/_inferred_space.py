@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was varied, read off the values that were tried."""
+"""The space that was searched, inferred from the values that were tried."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def infer_space(
     notes: list[str] = []
     for name in names:
         values = [row[name] for row in rows if not is_missing(row.get(name))]
-        found = _parameter(values, bounds.get(name), log=None if log is None else name in log)
-        if isinstance(found, Integer | Real) and not named and _counts(values):
-            found = "counts the rows"
-        if isinstance(found, str):
-            notes.append(f"column {name!r} {found} and is left out")
+        parameter = _parameter(values, bounds.get(name), log=None if log is None else name in log)
+        if isinstance(parameter, Integer | Real) and not named and _counts(values):
+            parameter = "counts the rows"
+        if isinstance(parameter, str):
+            notes.append(f"column {name!r} {parameter} and is left out")
         else:
-            space[name] = found
+            space[name] = parameter
     return space, notes
 
 
@@ -102,26 +102,27 @@ def described(space: Space) -> list[str]:
     if not isinstance(space, Mapping):
         return [f"a table of {len(as_domain(space))} candidates"]  # type: ignore[arg-type]
     width = max(map(len, space))
-    return [f"{name:<{width}}  {_description(found)}" for name, found in space.items()]
+    return [f"{name:<{width}}  {_description(p)}" for name, p in space.items()]
 
 
-def _description(found: Parameter) -> str:
-    if isinstance(found, Categorical):
-        shown = ", ".join(map(str, found.choices[:8]))
-        return f"one of {shown}{', ...' if len(found.choices) > 8 else ''}"
-    kind = "whole" if isinstance(found, Integer) else "real"
-    scale = ", log scale" if found.log else ""
-    return f"{kind}, {quantity(found.low)} to {quantity(found.high)}{scale}"
+def _description(parameter: Parameter) -> str:
+    if isinstance(parameter, Categorical):
+        shown = ", ".join(map(str, parameter.choices[:8]))
+        return f"one of {shown}{', ...' if len(parameter.choices) > 8 else ''}"
+    kind = "whole" if isinstance(parameter, Integer) else "real"
+    scale = ", log scale" if parameter.log else ""
+    return f"{kind}, {quantity(parameter.low)} to {quantity(parameter.high)}{scale}"
 
 
 def as_told(row: Row, space: Space) -> dict[str, Any]:
-    """A row's params as the space knows them."""
+    """A row's params, with the choices of the space."""
     if not isinstance(space, Mapping):
         return {name: row[name] for name in as_domain(space).names}
-    return {name: _as_told(row[name], found) for name, found in space.items()}
+    return {name: _as_told(row[name], parameter) for name, parameter in space.items()}
 
 
-def _as_told(value: Any, found: Parameter) -> Any:  # noqa: ANN401  whatever was tried
-    if isinstance(found, Categorical):
-        return value if isinstance(value, bool | str) or value in found.choices else str(value)
-    return value
+def _as_told(value: Any, parameter: Parameter) -> Any:  # noqa: ANN401  whatever was tried
+    if not isinstance(parameter, Categorical):
+        return value
+    is_choice = isinstance(value, bool | str) or value in parameter.choices
+    return value if is_choice else str(value)
