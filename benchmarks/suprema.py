@@ -32,7 +32,7 @@ from stopwise.core.beliefs.gp import Hyperparameters, Standardiser
 from stopwise.core.beliefs.prices import UnitCost
 from stopwise.core.beliefs.priors import priors
 from stopwise.core.numerics.threads import one_blas_thread
-from stopwise.core.search.batched_bfgs import climb
+from stopwise.core.search.batched_bfgs import batched_bfgs
 from stopwise.core.snapshot import Snapshot
 from tests.support.landscapes import box, hilly
 
@@ -345,7 +345,7 @@ def _climb_problem(X: Array, y: Array) -> tuple[PointwiseScore, Array]:
 
 def _batched(score: PointwiseScore, starts: Array) -> float:
     free = np.ones(D, dtype=bool)
-    _, values = climb(score.with_gradient, starts, free, scales=score.scales, rivals=False)
+    _, values = batched_bfgs(score.with_gradient, starts, free, scales=score.scales, rivals=False)
     return float(values.max())
 
 
