@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks import Row
 from benchmarks._timing import medians
-from stopwise.core.numerics.normal import _BLOCK
+from stopwise.core.numerics.standard_improvement import _BLOCK
 from stopwise.math import inv_log_h, log_h, pbgi
 
 Array = NDArray[np.float64]
