@@ -31,8 +31,8 @@ _CURVED = 1e-3  # least cosine of step and change of gradient for an update of t
 _STEPS, _TRIES = 200, 20
 
 
-class Place(Protocol):
-    """A point and what is known there; the gradient is computed only when it is read."""
+class Iterate(Protocol):
+    """A point of the search, its value and its gradient, which is computed when it is read."""
 
     @property
     def x(self) -> Array:
@@ -50,14 +50,14 @@ class Place(Protocol):
         ...
 
 
-P = TypeVar("P", bound=Place)
+P = TypeVar("P", bound=Iterate)
 
 
 def descend(at: Callable[[Array], P], begin: P, curvature: Array, bounds: Array) -> P:
-    """A local minimum, from a place at which the Hessian is about ``curvature``.
+    """A local minimum, from a point at which the Hessian is about ``curvature``.
 
     Args:
-        at: Point -> place.
+        at: Point -> iterate.
         begin: Where to begin, inside the bounds.
         curvature: A positive semidefinite matrix; the identity is used if it is not finite.
         bounds: Lowest and highest of every coordinate, (size, 2); equal where one is fixed.
@@ -78,7 +78,7 @@ def descend(at: Callable[[Array], P], begin: P, curvature: Array, bounds: Array)
     return here
 
 
-def _newton_step(here: Place, hessian: Array, bounds: Array) -> Array:
+def _newton_step(here: Iterate, hessian: Array, bounds: Array) -> Array:
     """To the minimum of the quadratic model; a coordinate that leans on a bound rests there."""
     at_low, at_high = here.x <= bounds[:, 0], here.x >= bounds[:, 1]
     if (at_low | at_high).any():
@@ -130,7 +130,7 @@ def _solved_or_nan(hessian: Array, gradient: Array) -> Array:
 
 
 def _first_better(at: Callable[[Array], P], here: P, step: Array, bounds: Array) -> P | None:
-    """The first place along the step that gains enough; it is at least halved after each try."""
+    """The first point along the step that gains enough; it is at least halved after each try."""
     length = 1.0
     for _ in range(_TRIES):
         there = at(np.clip(here.x + length * step, *bounds.T))

@@ -38,7 +38,7 @@ class Score(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Normalised:
+class NormalisedScore:
     """A score divided by its unit, so that one set of tolerances suits every score."""
 
     score: Score

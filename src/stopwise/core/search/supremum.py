@@ -21,7 +21,7 @@ import numpy as np
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.search.batched_bfgs import batched_bfgs
 from stopwise.core.search.discrete_moves import improve_all, improve_best
-from stopwise.core.search.score import Normalised, Score, highest, nan_excluded
+from stopwise.core.search.score import NormalisedScore, Score, highest, nan_excluded
 from stopwise.core.search.screen import screen
 from stopwise.core.space import Domain, Finite, Mixed
 from stopwise.core.space.finite import grid, is_small
@@ -108,7 +108,7 @@ def multistart(
     """The supremum by local searches from many starts; see ``supremum`` for the arguments."""
     search = search or Search()
     none = np.empty((0, domain.width))
-    normalised = score if score.unit == 1.0 else Normalised(score)
+    normalised = score if score.unit == 1.0 else NormalisedScore(score)
     screened = screen(
         normalised,
         domain,

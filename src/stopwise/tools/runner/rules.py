@@ -10,7 +10,7 @@ from typing import Any
 
 from stopwise.errors import StopwiseError
 from stopwise.stopping import RULES, StoppingRule
-from stopwise.tools.runner.table import Table, shown
+from stopwise.tools.runner.toml_table import TomlTable, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +30,25 @@ class Rule:
         return RULES[self.name](**self.options) if self.options else self.name
 
 
-def rules_of(table: Table, key: str, default: str | list[str]) -> tuple[Rule, ...]:
+def rules_of(table: TomlTable, key: str, default: str | list[str]) -> tuple[Rule, ...]:
     """One rule or several."""
     given = table.any(key, default)
     if not isinstance(given, list):
         return (_rule(table, key, given),)
-    inner = Table(table.name, dict(enumerate(given)), (*table.where, key), table.lines)  # type: ignore[arg-type]
+    inner = TomlTable(table.name, dict(enumerate(given)), (*table.where, key), table.lines)  # type: ignore[arg-type]
     return tuple(_rule(inner, index, item) for index, item in enumerate(given))
 
 
-def _rule(table: Table, key: str | int, given: object) -> Rule:
+def _rule(table: TomlTable, key: str | int, given: object) -> Rule:
     if isinstance(given, dict):
-        inner = Table(table.name, given, (*table.where, key), table.lines)
+        inner = TomlTable(table.name, given, (*table.where, key), table.lines)
         name = inner.word("rule", RULES)
         options = {option: inner.any(option) for option in _options(name) if option in given}
         for option in _options(name):
             inner.any(option, None)
         inner.done()
     elif isinstance(given, str):
-        inner = Table(table.name, {"rule": given}, (*table.where, key), table.lines)
+        inner = TomlTable(table.name, {"rule": given}, (*table.where, key), table.lines)
         name, options = inner.word("rule", RULES), {}
     else:
         message = f'a rule is a name or a table such as {{ rule = "gss" }}, not {shown(given)}.'
@@ -56,7 +56,7 @@ def _rule(table: Table, key: str | int, given: object) -> Rule:
     return _checked(table, key, Rule(name, options))
 
 
-def _checked(table: Table, key: str | int, rule: Rule) -> Rule:
+def _checked(table: TomlTable, key: str | int, rule: Rule) -> Rule:
     """Refuse options that are missing or wrong now, with their line."""
     required = [
         name for name, default in _options(rule.name).items() if default is inspect.Parameter.empty
