@@ -157,7 +157,7 @@ def test_inv_log_h_to_the_ends_of_the_doubles():
 
 def test_inv_log_h_does_not_depend_on_the_neighbours():
     rng = np.random.default_rng(3)
-    t = rng.normal(-5.0, 30.0, 2 * standard_improvement._BLOCK + 3)
+    t = rng.normal(-5.0, 30.0, 2 * standard_improvement.BLOCK + 3)
     order = rng.permutation(t.size)
     np.testing.assert_allclose(inv_log_h(t)[order], inv_log_h(t[order]), rtol=4e-16, atol=4e-16)
     some = order[:50]

@@ -44,7 +44,7 @@ CERTAIN = 38.0  # above this z, h(z) = z to the last bit: the improvement is cer
 _LOG_MAX = math.log(np.finfo(np.float64).max)
 _GAUSSIAN, _LINEAR = -2.8, 8.0  # where the first guess of the inverse changes its form
 _NEAR_ZERO = 0.25  # |z| below which the inverse is refined to keep its relative precision
-_BLOCK = 8192  # elements per pass, so that temporaries stay in cache
+BLOCK = 8192  # elements per pass, so that temporaries stay in cache
 _STEPS = 2  # of Halley: an error of 0.09 at worst becomes 2e-5, then rounding
 _LOWEST = (
     -1e300
@@ -161,9 +161,9 @@ def inv_log_h(t: ArrayLike) -> Numbers:
     (flat,), shape = as_arrays(t)
     out = np.empty_like(flat)
     with np.errstate(all="ignore"):
-        for start in range(0, flat.size, _BLOCK):
-            block = flat[start : start + _BLOCK]
-            out[start : start + _BLOCK] = _inv_log_h(block)
+        for start in range(0, flat.size, BLOCK):
+            block = flat[start : start + BLOCK]
+            out[start : start + BLOCK] = _inv_log_h(block)
     return out.reshape(shape)[()]
 
 
