@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is printed: the machine, then one plain table per benchmark."""
+"""The report: the machine, then one plain table per benchmark."""
 
 import os
 import platform

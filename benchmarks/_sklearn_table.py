@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make the table that ships with stopwise: scikit-learn models on scikit-learn's own data.
+"""Make the table that ships with stopwise_paper: scikit-learn models on scikit-learn's own data.
 
     OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 python -m benchmarks._sklearn_table
 
@@ -25,7 +25,7 @@ from stopwise.core.space.domain import Mixed
 
 CONFIGURATIONS = 1536
 SEED = 20260
-OUT = Path(__file__).parents[1] / "src/stopwise/experiments/data/sklearn.npz"
+OUT = Path(__file__).parents[1] / "paper/src/stopwise_paper/data/sklearn.npz"
 
 NETWORK = {
     "units": Integer(8, 192, log=True),
@@ -89,7 +89,7 @@ def measured(
     codec = Mixed.of(space)
     unit = qmc.Sobol(codec.width, seed=SEED).random_base2(11)[:CONFIGURATIONS]
     rows = codec.decode(codec.snap(unit))
-    found = np.empty((len(rows), 3))
+    measurements = np.empty((len(rows), 3))
     make(rows[0]).fit(X, y)  # imports and caches are not what a configuration costs
     for i, row in enumerate(rows):
         start = time.process_time()
@@ -98,10 +98,10 @@ def measured(
         errors = (
             100.0 * (1.0 - model.score(*part)) for part in ((X_val, y_val), (X_test, y_test))
         )
-        found[i] = (*errors, seconds)
+        measurements[i] = (*errors, seconds)
         if i % 100 == 0:
             print(f"{i} of {len(rows)}", file=sys.stderr, flush=True)
-    return rows, found
+    return rows, measurements
 
 
 def main() -> None:
@@ -114,10 +114,10 @@ def main() -> None:
         ("digits-network", NETWORK, network, load_digits(return_X_y=True)),
         ("cancer-forest", FOREST, forest, load_breast_cancer(return_X_y=True)),
     ):
-        rows, found = measured(space, make, data)
+        rows, measurements = measured(space, make, data)
         made[f"{name}/names"] = np.array(list(space))
         made[f"{name}/configs"] = np.array([[row[k] for k in space] for row in rows], "float32")
-        made[f"{name}/measured"] = found.astype("float32")
+        made[f"{name}/measured"] = measurements.astype("float32")
     made["versions"] = np.array([f"scikit-learn {sklearn.__version__}", f"numpy {np.__version__}"])
     OUT.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(OUT, **made)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks import Row
 from benchmarks._timing import medians
-from stopwise.core.numerics.normal import _BLOCK
+from stopwise.core.numerics.standard_improvement import BLOCK
 from stopwise.math import inv_log_h, log_h, pbgi
 
 Array = NDArray[np.float64]
@@ -24,14 +24,14 @@ STEPS = 100
 def bisection(t: Array) -> Array:
     """The z with log h(z) = t."""
     out = np.empty_like(t)
-    for start in range(0, t.size, _BLOCK):
-        target = t[start : start + _BLOCK]
+    for start in range(0, t.size, BLOCK):
+        target = t[start : start + BLOCK]
         low, high = (np.full(target.shape, end) for end in BRACKET)
         for _ in range(STEPS):
             middle = 0.5 * (low + high)
             below = log_h(middle) < target
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        out[start : start + _BLOCK] = 0.5 * (low + high)
+        out[start : start + BLOCK] = 0.5 * (low + high)
     return out
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fit and supremum against BoTorch and Optuna, many candidates at once, and the batched climb.
+"""Fit and supremum against BoTorch and Optuna, many candidates at once, and batched BFGS.
 
 - n = 100 and n = 500 in 8 dimensions: fit, then the supremum of log EI. Everybody has the same
   data, a Matern-5/2 kernel with one length scale a parameter, and, BoTorch and we, 10 restarts of
@@ -7,8 +7,8 @@
   its GPSampler is timed.) Cold: nothing is known. Warm: from the fit to all data but the last
   observation; Optuna's second suggestion. torch has 1 thread and 2, our BLAS one.
 - candidates: posterior and log EI at 32 768 points, n = 200.
-- climb: ours, all starts at once, against scipy's L-BFGS-B from the same starts, one after the
-  other, and against scipy's on all of them stacked into one problem, as BoTorch has it.
+- climb: our batched BFGS, all starts at once, against scipy's L-BFGS-B from the same starts, one
+  after the other, and against scipy's on all of them stacked into one problem, as BoTorch has it.
 
 Each repeat has data of its own, the same for everybody, and all take turns.
 """
@@ -32,7 +32,7 @@ from stopwise.core.beliefs.gp import Hyperparameters, Standardiser
 from stopwise.core.beliefs.prices import UnitCost
 from stopwise.core.beliefs.priors import priors
 from stopwise.core.numerics.threads import one_blas_thread
-from stopwise.core.search.batched_bfgs import climb
+from stopwise.core.search.batched_bfgs import batched_bfgs
 from stopwise.core.snapshot import Snapshot
 from tests.support.landscapes import box, hilly
 
@@ -345,7 +345,7 @@ def _climb_problem(X: Array, y: Array) -> tuple[PointwiseScore, Array]:
 
 def _batched(score: PointwiseScore, starts: Array) -> float:
     free = np.ones(D, dtype=bool)
-    _, values = climb(score.with_gradient, starts, free, scales=score.scales, rivals=False)
+    _, values = batched_bfgs(score.with_gradient, starts, free, scales=score.scales, rivals=False)
     return float(values.max())
 
 

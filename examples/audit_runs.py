@@ -13,7 +13,7 @@ import stopwise as sw
 lam = sw.exchange_rate(improvement=1.0, cost=10_000)
 
 runs = Path(__file__).parent / "runs.csv"
-found = sw.audit(runs, value="accuracy", cost="seconds", direction="maximize", lam=lam)
-print(found)
+audit = sw.audit(runs, value="accuracy", cost="seconds", direction="maximize", lam=lam)
+print(audit)
 print()
-print(found.study.explain())
+print(audit.study.explain())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes in at the door: every refusal says what was given, what is allowed, what to do."""
+"""Checks of the user's arguments; every error says what was given, what is allowed, what to do."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _item(given: object) -> object:
 
 
 def checked_params(given: object) -> Mapping[str, Any]:
-    """What is told of, if it is not a trial: params."""
+    """The params that a value is told for, where it is told without a trial."""
     if not isinstance(given, Mapping):
         message = (
             f"tell a trial or params, got {given!r} ({type(given).__name__}): give what ask()"
@@ -68,7 +68,7 @@ def checked_cost(given: object) -> float:
 
 
 def checked_budget(given: object) -> float:
-    """What may be spent."""
+    """A budget: what may be spent in all."""
     budget = as_number("budget", given, "Give what may be spent in all, in units of cost.")
     if not (math.isfinite(budget) and budget > 0):
         message = f"budget={given!r}: give a positive number, what may be spent in all."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a name in a table to a value: what ``acquisition=`` and ``stopping=`` take."""
+"""Lookup of acquisitions and stopping rules: from a name in a table, or an object, to a value."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def make(
     *,
     methods: Sequence[str],
 ) -> T:
-    """The entry of a name, given lam if it takes one; an object as it is.
+    """The entry of a name, made with lam if it takes one; an object is returned as it is.
 
     Args:
-        kind: What it is, for messages: "acquisition", "stopping rule".
-        table: Names and makers.
-        given: A name, or an object of one's own.
+        kind: What is looked up, for messages: "acquisition", "stopping rule".
+        table: Names and constructors.
+        given: A name, or an object that the user made.
         lam: Objective units per unit of cost, or None if the user gave none.
-        methods: What an object must be able to do.
+        methods: The methods that an object must have.
     """
     if isinstance(given, str):
         return _named(kind, table, given, lam)

@@ -22,7 +22,8 @@ from stopwise.core.beliefs.prices import expected_cost
 from stopwise.core.memo import Memo, TrackedTraces
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.seeds import stream
-from stopwise.core.search.supremum import Score, Search, Supremum, supremum
+from stopwise.core.search.score import Score
+from stopwise.core.search.supremum import Search, Supremum, supremum
 from stopwise.core.space import Domain, Finite
 from stopwise.core.traces import Signal, Trace
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from stopwise.core.numerics.arrays import Array, Indices, Mask
-from stopwise.core.search.batched_bfgs import climb
+from stopwise.core.search.batched_bfgs import batched_bfgs
 from stopwise.core.snapshot import Snapshot
 
 
@@ -81,7 +81,7 @@ def _climb(
         value, gradient = objective(rows[:, :-1], own)
         return value / unit, np.hstack([gradient / unit, np.zeros((len(rows), 1))])
 
-    X, found = climb(
+    X, found = batched_bfgs(
         tagged,
         np.hstack([starts, tags]),
         np.append(snapshot.domain.real, False),  # type: ignore[union-attr]

@@ -130,3 +130,59 @@ def test_the_number_of_steps_is_bounded(monkeypatch):
     monkeypatch.setattr(descent, "_STEPS", 3)
     endless = Landscape(lambda x: -float(x[0]), lambda x: np.array([-1.0, 0.0 * x[1]]))
     assert end(endless, [0.0, 0.0], np.eye(2))[0] == pytest.approx(3 / 1.01)
+
+
+# ------------------------------------------------------- Hessians that cannot be inverted
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e20], ids=["small", "huge"])
+def test_a_singular_hessian_is_damped_until_the_step_goes_downhill(scale):
+    singular = scale * np.array([[1.0, 1.0], [1.0, 1.0]])
+    gradient = np.array([1.0, -3.0])
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.solve(singular, -gradient)
+    step = descent._solved(singular, gradient)
+    assert np.isfinite(step).all()
+    assert gradient @ step < 0.0
+
+
+def test_an_invertible_hessian_is_not_damped():
+    hessian, gradient = np.array(STRETCHED), np.array([1.0, -3.0])
+    np.testing.assert_array_equal(
+        descent._solved(hessian, gradient), np.linalg.solve(hessian, -gradient)
+    )
+
+
+def test_an_indefinite_singular_hessian_is_damped_beyond_its_negative_part():
+    step = descent._solved(np.diag([-1.0, 0.0]), np.array([1.0, 0.0]))
+    assert step[0] < 0.0
+
+
+def test_without_a_downhill_direction_there_is_no_step():
+    np.testing.assert_array_equal(descent._solved(np.zeros((2, 2)), np.zeros(2)), [0.0, 0.0])
+    unusable = descent._solved(np.full((2, 2), np.nan), np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(unusable, [0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "curvature",
+    [np.full((2, 2), np.nan), np.diag([np.inf, 1.0]), np.ones((2, 2)), np.zeros((2, 2))],
+    ids=["nan", "infinite", "singular", "none"],
+)
+def test_the_search_goes_on_under_a_curvature_that_is_of_no_use(curvature, monkeypatch):
+    monkeypatch.setattr(descent, "_DAMPING", 0.0)
+    landscape = quadratic([[2.0, 0.3], [0.3, 1.0]], [1.0, 0.5])
+    begin = landscape(np.array([0.0, 2.0]))
+    assert descend(landscape, begin, curvature, WIDE).value < 0.1 * begin.value
+
+
+def test_a_gradient_that_is_no_number_ends_the_search():
+    lost = Landscape(lambda x: float(x @ x), lambda x: np.nan * x)
+    begin = lost(np.ones(2))
+    assert descend(lost, begin, np.eye(2), WIDE) is begin
+
+
+def test_an_update_that_overflows_is_left_out():
+    hessian = np.eye(2)
+    s, y = np.array([1e-160, 0.0]), np.array([1e160, 0.0])
+    assert descent._updated(hessian, s, y) is hessian

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stopwise.core.numerics import cholesky as chol
+from stopwise.core.numerics import cholesky
 from stopwise.errors import NumericsError
 from tests.support.strategies import spd_matrices
 
@@ -39,7 +39,7 @@ def with_eigenvalues(*eigenvalues):
 
 @given(spd_matrices())
 def test_a_factor_reconstructs_its_matrix_without_jitter(matrix):
-    lower, jitter = chol.factorise(matrix)
+    lower, jitter = cholesky.factorise(matrix)
     assert jitter == 0.0
     assert isinstance(jitter, float)
     assert lower.flags.f_contiguous
@@ -51,7 +51,7 @@ def test_a_factor_reconstructs_its_matrix_without_jitter(matrix):
 @pytest.mark.parametrize("size", [1, 40, 300])  # below and above the blocks of LAPACK
 def test_a_factor_is_numpys(size):
     matrix = covariance(size)
-    lower, jitter = chol.factorise(matrix)
+    lower, jitter = cholesky.factorise(matrix)
     assert jitter == 0.0
     np.testing.assert_allclose(lower, np.linalg.cholesky(matrix), rtol=0, atol=1e-12)
 
@@ -62,7 +62,7 @@ def test_the_matrix_is_left_alone_even_where_jitter_is_tried(order):
         given_matrix = np.array(matrix, order=order)
         given_matrix.flags.writeable = False
         try:
-            lower, _ = chol.factorise(given_matrix)
+            lower, _ = cholesky.factorise(given_matrix)
         except NumericsError:
             assert matrix[0, 0] < 0
         else:
@@ -72,8 +72,8 @@ def test_the_matrix_is_left_alone_even_where_jitter_is_tried(order):
 
 def test_only_the_lower_triangle_is_read():
     matrix = covariance(4)
-    lower, _ = chol.factorise(np.tril(matrix))
-    np.testing.assert_array_equal(lower, chol.factorise(matrix)[0])
+    lower, _ = cholesky.factorise(np.tril(matrix))
+    np.testing.assert_array_equal(lower, cholesky.factorise(matrix)[0])
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,14 @@ def test_only_the_lower_triangle_is_read():
 def test_jitter_is_the_smallest_power_of_ten_that_helps_and_is_reported(deficit, relative, scale):
     # The mean of the diagonal is that of the eigenvalues: 1.
     matrix = scale * with_eigenvalues(1.5, 1.5 + deficit, -deficit)
-    lower, jitter = chol.factorise(matrix)
+    lower, jitter = cholesky.factorise(matrix)
     assert jitter == pytest.approx(relative * scale, rel=1e-12)
     shifted = matrix + jitter * np.eye(3)
     np.testing.assert_allclose(lower @ lower.T, shifted, rtol=0, atol=1e-14 * scale)
 
 
 def test_a_point_given_twice_needs_the_smallest_jitter():
-    lower, jitter = chol.factorise(np.ones((2, 2)))
+    lower, jitter = cholesky.factorise(np.ones((2, 2)))
     assert jitter == 1e-12
     assert lower[1, 1] == pytest.approx(np.sqrt(2e-12), rel=1e-3)
 
@@ -109,7 +109,7 @@ def test_a_point_given_twice_needs_the_smallest_jitter():
 def test_what_no_jitter_helps_is_refused(matrix):
     size = len(matrix)
     with pytest.raises(NumericsError, match=rf"a {size} x {size} covariance .* even with 0\.01"):
-        chol.factorise(matrix)
+        cholesky.factorise(matrix)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -122,7 +122,7 @@ def test_entries_that_are_not_finite_are_refused(bad, size):
         count = 1 if i == j else 2
         expected = rf"^{count} of {size**2} entries of a {size} x {size} covariance are not finite"
         with pytest.raises(NumericsError, match=expected):
-            chol.factorise(matrix)
+            cholesky.factorise(matrix)
 
 
 # ----------------------------------------------------------------------- solving, determinants
@@ -130,37 +130,41 @@ def test_entries_that_are_not_finite_are_refused(bad, size):
 
 @given(spd_matrices(), st.integers(1, 4))
 def test_solves_undo_the_products(matrix, columns):
-    lower, _ = chol.factorise(matrix)
+    lower, _ = cholesky.factorise(matrix)
     solution = np.random.default_rng(2).standard_normal((len(matrix), columns))
     for order in ("C", "F"):
         forward = np.array(lower @ solution, order=order)
         backward = np.array(lower.T @ solution, order=order)
-        np.testing.assert_allclose(chol.solve_lower(lower, forward), solution, rtol=0, atol=1e-8)
-        np.testing.assert_allclose(chol.solve_upper(lower, backward), solution, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(
+            cholesky.solve_lower(lower, forward), solution, rtol=0, atol=1e-8
+        )
+        np.testing.assert_allclose(
+            cholesky.solve_upper(lower, backward), solution, rtol=0, atol=1e-8
+        )
 
 
 def test_both_solves_make_a_solve_with_the_matrix():
     matrix, rhs = covariance(30), np.random.default_rng(4).standard_normal((30, 3))
     rhs.flags.writeable = False
     kept = rhs.copy()
-    lower, _ = chol.factorise(matrix)
+    lower, _ = cholesky.factorise(matrix)
     lower.flags.writeable = False
-    solved = chol.solve_upper(lower, chol.solve_lower(lower, rhs))
+    solved = cholesky.solve_upper(lower, cholesky.solve_lower(lower, rhs))
     np.testing.assert_allclose(solved, np.linalg.solve(matrix, rhs), rtol=1e-10, atol=1e-14)
     np.testing.assert_array_equal(rhs, kept)
 
 
 @given(spd_matrices())
 def test_log_determinant_is_numpys(matrix):
-    lower, _ = chol.factorise(matrix)
+    lower, _ = cholesky.factorise(matrix)
     sign, value = np.linalg.slogdet(matrix)
     assert sign == 1.0
-    assert chol.log_determinant(lower) == pytest.approx(value, rel=1e-8, abs=1e-8)
+    assert cholesky.log_determinant(lower) == pytest.approx(value, rel=1e-8, abs=1e-8)
 
 
 def test_log_determinant_where_the_determinant_underflows():
-    lower, _ = chol.factorise(1e-6 * np.eye(200))
-    assert chol.log_determinant(lower) == pytest.approx(200 * np.log(1e-6), rel=1e-14)
+    lower, _ = cholesky.factorise(1e-6 * np.eye(200))
+    assert cholesky.log_determinant(lower) == pytest.approx(200 * np.log(1e-6), rel=1e-14)
 
 
 # ------------------------------------------------------------------------------------ growing
@@ -168,13 +172,13 @@ def test_log_determinant_where_the_determinant_underflows():
 
 def appended(lower, column, corner):
     """Grow a factor by the last column of a matrix, the way a posterior does."""
-    row = chol.solve_lower(lower, column[:, None])[:, 0]
-    return chol.append_row(lower, row, float(np.sqrt(corner - row @ row)))
+    row = cholesky.solve_lower(lower, column[:, None])[:, 0]
+    return cholesky.append_row(lower, row, float(np.sqrt(corner - row @ row)))
 
 
 @given(spd_matrices())
 def test_growing_row_by_row_equals_factorising_at_once(matrix):
-    whole, _ = chol.factorise(matrix)
+    whole, _ = cholesky.factorise(matrix)
     lower = EMPTY
     for n in range(len(matrix)):
         lower = appended(lower, matrix[:n, n], matrix[n, n])
@@ -185,9 +189,9 @@ def test_growing_row_by_row_equals_factorising_at_once(matrix):
 
 
 def test_growing_leaves_the_old_factor_alone():
-    lower, _ = chol.factorise(covariance(3))
+    lower, _ = cholesky.factorise(covariance(3))
     lower.flags.writeable = False
-    grown = chol.append_row(lower, np.ones(3), 2.0)
+    grown = cholesky.append_row(lower, np.ones(3), 2.0)
     np.testing.assert_array_equal(grown[:3, :3], lower)
     np.testing.assert_array_equal(grown[3], [1.0, 1.0, 1.0, 2.0])
     np.testing.assert_array_equal(grown[:3, 3], 0.0)
@@ -198,12 +202,12 @@ def test_growing_leaves_the_old_factor_alone():
 
 
 def test_empty_matrices():
-    lower, jitter = chol.factorise(np.empty((0, 0)))
+    lower, jitter = cholesky.factorise(np.empty((0, 0)))
     assert lower.shape == (0, 0)
     assert jitter == 0.0
-    assert chol.log_determinant(lower) == 0.0
-    assert chol.append_row(lower, np.empty(0), 3.0).tolist() == [[3.0]]
-    for solve in (chol.solve_lower, chol.solve_upper):
+    assert cholesky.log_determinant(lower) == 0.0
+    assert cholesky.append_row(lower, np.empty(0), 3.0).tolist() == [[3.0]]
+    for solve in (cholesky.solve_lower, cholesky.solve_upper):
         assert solve(lower, np.empty((0, 4))).shape == (0, 4)
         assert solve(lower, np.empty((0, 0))).shape == (0, 0)
         assert solve(np.eye(3), np.empty((3, 0))).shape == (3, 0)
@@ -215,20 +219,20 @@ def test_empty_matrices():
 @pytest.mark.parametrize("size", [0, 1, 5, 64, 65, 131, 300])  # below and above the halving
 def test_inverses_are_numpys(size):
     matrix = covariance(size)
-    lower, _ = chol.factorise(matrix)
-    inverse = chol.inverse_factor(lower)
+    lower, _ = cholesky.factorise(matrix)
+    inverse = cholesky.inverse_factor(lower)
     assert inverse.flags.f_contiguous
     np.testing.assert_allclose(inverse, np.linalg.inv(np.tril(lower)), rtol=0, atol=1e-13)
     assert np.array_equal(inverse, np.tril(inverse))
     if size:
         expected = np.tril(np.linalg.inv(matrix))
-        np.testing.assert_allclose(chol.inverse(lower), expected, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(cholesky.inverse(lower), expected, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("columns", [0, 1, 7])
 def test_products_with_a_triangle(columns):
-    lower, _ = chol.factorise(covariance(9))
+    lower, _ = cholesky.factorise(covariance(9))
     rhs = np.random.default_rng(2).standard_normal((9, columns))
-    np.testing.assert_allclose(chol.times_lower(lower, rhs), lower @ rhs, rtol=1e-13)
-    np.testing.assert_allclose(chol.times_upper(lower, rhs), lower.T @ rhs, rtol=1e-13)
-    assert chol.times_upper(EMPTY, rhs[:0]).shape == (0, columns)
+    np.testing.assert_allclose(cholesky.times_lower(lower, rhs), lower @ rhs, rtol=1e-13)
+    np.testing.assert_allclose(cholesky.times_upper(lower, rhs), lower.T @ rhs, rtol=1e-13)
+    assert cholesky.times_upper(EMPTY, rhs[:0]).shape == (0, columns)

@@ -12,16 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import stopwise.math
-from stopwise.core.numerics import normal
-from stopwise.core.numerics.normal import (
-    d_log_h,
-    inv_log_h,
-    log_ei,
-    log_ei_partials,
-    log_h,
-    pbgi,
-    pbgi_partials,
-)
+from stopwise.core.numerics import standard_improvement
+from stopwise.core.numerics.normal import log_ei, log_ei_partials, pbgi, pbgi_partials
+from stopwise.core.numerics.standard_improvement import d_log_h, inv_log_h, log_h
 from stopwise.errors import InputError
 from tests.support import oracles
 from tests.support.oracles import mp
@@ -94,7 +87,13 @@ LEVELS = np.concatenate(
         -np.logspace(-8, 8, 49),
         np.logspace(-8, 8, 25),
         np.linspace(-16.0, 2.0, 37),
-        both_sides(0.0, normal._FAR, -normal._FAR, normal._CERTAIN, -normal._CERTAIN),
+        both_sides(
+            0.0,
+            standard_improvement._FAR,
+            -standard_improvement._FAR,
+            standard_improvement.CERTAIN,
+            -standard_improvement.CERTAIN,
+        ),
     ]
 )
 
@@ -127,7 +126,12 @@ LOG_GAINS = np.concatenate(
         -np.logspace(-6, 6, 4001),
         np.logspace(-6, math.log10(700.0), 2001),
         np.linspace(-12.0, 6.0, 4001),
-        both_sides(0.0, normal._GAUSSIAN, math.log(normal._LINEAR), math.log(PHI_0)),
+        both_sides(
+            0.0,
+            standard_improvement._GAUSSIAN,
+            math.log(standard_improvement._LINEAR),
+            math.log(PHI_0),
+        ),
         [-1e6, 700.0],
     ]
 )
@@ -144,7 +148,7 @@ def test_inv_log_h_inverts_the_expectation_too(t):
 
 
 def test_inv_log_h_to_the_ends_of_the_doubles():
-    low = [-1e100, *both_sides(normal._LOWEST), -1e308, -LARGEST]
+    low = [-1e100, *both_sides(standard_improvement._LOWEST), -1e308, -LARGEST]
     assert inv_log_h(low) == pytest.approx(-math.sqrt(2.0) * np.sqrt(np.abs(low)), rel=1e-15)
     assert inv_log_h(math.log(LARGEST)) == pytest.approx(LARGEST, rel=1e-12)
     assert inv_log_h([710.0, LARGEST, np.inf]).tolist() == [np.inf] * 3
@@ -153,7 +157,7 @@ def test_inv_log_h_to_the_ends_of_the_doubles():
 
 def test_inv_log_h_does_not_depend_on_the_neighbours():
     rng = np.random.default_rng(3)
-    t = rng.normal(-5.0, 30.0, 2 * normal._BLOCK + 3)
+    t = rng.normal(-5.0, 30.0, 2 * standard_improvement.BLOCK + 3)
     order = rng.permutation(t.size)
     np.testing.assert_allclose(inv_log_h(t)[order], inv_log_h(t[order]), rtol=4e-16, atol=4e-16)
     some = order[:50]
@@ -298,7 +302,11 @@ LOG_RATIOS = np.concatenate(
         -np.logspace(-1, math.log10(1380.0), 24),
         np.logspace(-1, math.log10(1380.0), 10),
         [-671.0, -665.0, 665.0, 671.0],  # where the ratio itself is close to its limits
-        both_sides(normal._GAUSSIAN, math.log(normal._LINEAR), math.log(normal._CERTAIN))[::2],
+        both_sides(
+            standard_improvement._GAUSSIAN,
+            math.log(standard_improvement._LINEAR),
+            math.log(standard_improvement.CERTAIN),
+        )[::2],
     ]
 )
 
@@ -329,7 +337,9 @@ def test_fair_value_close_to_the_mean(sign, closeness):
         assert_fair(0.0, std, std * PHI_0 * (1.0 + sign * closeness))
 
 
-@pytest.mark.parametrize("z", both_sides(normal._NEAR_ZERO, -normal._NEAR_ZERO))
+@pytest.mark.parametrize(
+    "z", both_sides(standard_improvement._NEAR_ZERO, -standard_improvement._NEAR_ZERO)
+)
 def test_fair_value_where_its_refinement_begins(z):
     assert_fair(0.0, 1.0, math.exp(log_h(z)))
 
@@ -582,6 +592,6 @@ def test_minus_zero_is_zero():
     assert log_ei(1.0, -0.0, 3.0) == math.log(2.0)
 
 
-def test_the_public_module_is_this_one():
-    for name in stopwise.math.__all__:
-        assert getattr(stopwise.math, name) is getattr(normal, name)
+def test_the_public_module_has_these_functions():
+    ours = [d_log_h, inv_log_h, log_ei, log_ei_partials, log_h, pbgi, pbgi_partials]
+    assert [getattr(stopwise.math, name) for name in stopwise.math.__all__] == ours

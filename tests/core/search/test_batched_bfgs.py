@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The batched climb: where it ends, what it never does, and that nobody waits for another."""
+"""Batched BFGS: where it ends, what it never does, and that nobody waits for another."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from stopwise.core.search.batched_bfgs import climb
+from stopwise.core.search.batched_bfgs import _last_leaders, batched_bfgs
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -83,7 +83,7 @@ def slope_left(objective, X):
 def test_quadratics_end_where_scipy_ends(seed, d):
     rng = np.random.default_rng(seed)
     objective, X = random_bowl(rng, d), rng.random((5, d))
-    reached, values = climb(objective, X, everywhere(X), rivals=False)
+    reached, values = batched_bfgs(objective, X, everywhere(X), rivals=False)
     # There is one top. Scipy's line search sometimes gives up on the way, hence its best.
     top = one_after_the_other(objective, X).max()
     np.testing.assert_allclose(values, top, rtol=1e-6, atol=1e-6)
@@ -94,7 +94,7 @@ def test_quadratics_end_where_scipy_ends(seed, d):
 def test_each_search_ends_on_a_top(seed, d):
     rng = np.random.default_rng(seed)
     objective, X = waves(rng, d), rng.random((8, d))
-    reached, values = climb(objective, X, everywhere(X), rivals=False)
+    reached, values = batched_bfgs(objective, X, everywhere(X), rivals=False)
     # Tops have a curvature of about 16: a gain of 1e-8 left is a slope of 6e-4.
     assert np.abs(slope_left(objective, reached)).max() < 5e-3
     assert np.all(values >= objective(X)[0])
@@ -105,7 +105,7 @@ def test_each_search_ends_on_a_top(seed, d):
 def test_rivals_agree_with_scipy_on_one_hill(seed, d):
     rng = np.random.default_rng(seed)
     objective, X = random_bowl(rng, d, spread=2.0), rng.random((12, d))
-    _, values = climb(objective, X, everywhere(X), finalists=3)
+    _, values = batched_bfgs(objective, X, everywhere(X), finalists=3)
     assert values.max() == pytest.approx(one_after_the_other(objective, X).max(), abs=1e-6)
 
 
@@ -118,7 +118,7 @@ def test_a_bent_valley_is_followed_to_its_end():
         return value, 3.0 * np.stack(slopes, axis=1)
 
     X = np.random.default_rng(0).random((10, 2))
-    reached, values = climb(objective, X, everywhere(X), rivals=False)
+    reached, values = batched_bfgs(objective, X, everywhere(X), rivals=False)
     np.testing.assert_allclose(reached, 2.0 / 3.0, atol=1e-3)
     assert np.all(values > -1e-6)
 
@@ -127,7 +127,7 @@ def test_a_narrow_ridge_in_many_dimensions():
     rng = np.random.default_rng(1)
     curvature = np.diag(10.0 ** np.linspace(0.0, 6.0, 20))
     X = rng.random((4, 20))
-    _, values = climb(
+    _, values = batched_bfgs(
         bowl(np.full(20, 0.3), curvature),
         X,
         everywhere(X),
@@ -143,7 +143,7 @@ def test_a_slope_ends_exactly_in_its_corner(d):
     slope = rng.standard_normal(d)
     X = rng.random((6, d))
     objective = Counted(lambda X: (X @ slope, np.tile(slope, (len(X), 1))))
-    reached, _ = climb(objective, X, everywhere(X), rivals=False)
+    reached, _ = batched_bfgs(objective, X, everywhere(X), rivals=False)
     np.testing.assert_array_equal(reached, np.tile(slope > 0, (6, 1)))
     assert len(objective.calls) < 40
 
@@ -153,7 +153,7 @@ def test_a_wall_that_only_the_curvature_pushes_against():
     curvature = np.array([[1.0, 0.95], [0.95, 1.0]])
     objective = bowl(np.array([0.9, -0.3]), curvature)
     X = np.array([[0.5, 0.0], [0.1, 0.0], [1.0, 1.0]])
-    reached, values = climb(objective, X, everywhere(X), rivals=False)
+    reached, values = batched_bfgs(objective, X, everywhere(X), rivals=False)
     np.testing.assert_allclose(values, one_after_the_other(objective, X), atol=1e-8)
     np.testing.assert_allclose(reached, reached[[0, 0, 0]], atol=1e-3)
 
@@ -165,7 +165,7 @@ def test_columns_that_are_not_free_stay_as_they_are():
     rng = np.random.default_rng(0)
     X, free = rng.random((7, 5)), np.array([True, False, True, False, False])
     objective = Counted(random_bowl(rng, 5))
-    reached, values = climb(objective, X, free)
+    reached, values = batched_bfgs(objective, X, free)
     np.testing.assert_array_equal(reached[:, ~free], X[:, ~free])
     assert np.all(values > objective(X)[0])
 
@@ -173,7 +173,7 @@ def test_columns_that_are_not_free_stay_as_they_are():
 def test_nothing_free_is_one_evaluation():
     X = np.random.default_rng(0).random((7, 3))
     objective = Counted(random_bowl(np.random.default_rng(0), 3))
-    reached, values = climb(objective, X, np.zeros(3, dtype=bool))
+    reached, values = batched_bfgs(objective, X, np.zeros(3, dtype=bool))
     np.testing.assert_array_equal(reached, X)
     np.testing.assert_array_equal(values, objective.objective(X)[0])
     assert objective.calls == [7]
@@ -187,7 +187,7 @@ def test_what_is_left_out_is_not_entered_and_not_left():
         return np.where(X[:, 0] > 0.6, -np.inf, values), gradients
 
     X = np.array([[0.1, 0.1], [0.3, 0.9], [0.9, 0.9]])
-    reached, values = climb(objective, X, everywhere(X), rivals=False)
+    reached, values = batched_bfgs(objective, X, everywhere(X), rivals=False)
     assert np.all(reached[:2, 0] <= 0.6)
     assert np.all(values[:2] > inside(X[:2])[0])
     np.testing.assert_array_equal(reached[2], X[2])
@@ -196,7 +196,7 @@ def test_what_is_left_out_is_not_entered_and_not_left():
 
 def test_everything_left_out():
     X = np.random.default_rng(0).random((3, 2))
-    reached, values = climb(
+    reached, values = batched_bfgs(
         lambda X: (np.full(len(X), -np.inf), np.zeros_like(X)), X, everywhere(X), finalists=2
     )
     np.testing.assert_array_equal(reached, X)
@@ -214,7 +214,7 @@ def test_nan_is_never_returned(seed, rivals, finalists):
         return values, np.where(level < X, np.nan, gradients)
 
     X = rng.random((8, 3))
-    reached, values = climb(objective, X, everywhere(X), rivals=rivals, finalists=finalists)
+    reached, values = batched_bfgs(objective, X, everywhere(X), rivals=rivals, finalists=finalists)
     assert not np.isnan(values).any()
     assert np.isfinite(reached).all()
     seen = X[:, 0] <= level[0]
@@ -224,7 +224,7 @@ def test_nan_is_never_returned(seed, rivals, finalists):
 def test_a_start_without_slope_stays():
     objective = Counted(lambda X: (np.zeros(len(X)), np.zeros_like(X)))
     X = np.random.default_rng(0).random((4, 3))
-    reached, values = climb(objective, X, everywhere(X), rivals=False)
+    reached, values = batched_bfgs(objective, X, everywhere(X), rivals=False)
     np.testing.assert_array_equal(reached, X)
     np.testing.assert_array_equal(values, 0.0)
     assert len(objective.calls) <= 2
@@ -232,7 +232,9 @@ def test_a_start_without_slope_stays():
 
 def test_a_start_on_the_top_stays_and_the_others_come():
     X = np.array([[0.5, 0.5], [0.1, 0.9]])
-    reached, _ = climb(bowl(np.array([0.5, 0.5]), np.eye(2)), X, everywhere(X), rivals=False)
+    reached, _ = batched_bfgs(
+        bowl(np.array([0.5, 0.5]), np.eye(2)), X, everywhere(X), rivals=False
+    )
     np.testing.assert_array_equal(reached[0], X[0])
     np.testing.assert_allclose(reached[1], 0.5, atol=1e-4)
 
@@ -240,7 +242,7 @@ def test_a_start_on_the_top_stays_and_the_others_come():
 def test_the_starts_are_not_written_to():
     X = np.random.default_rng(0).random((4, 3))
     X.flags.writeable = False
-    reached, _ = climb(random_bowl(np.random.default_rng(0), 3), X, everywhere(X))
+    reached, _ = batched_bfgs(random_bowl(np.random.default_rng(0), 3), X, everywhere(X))
     assert not np.shares_memory(reached, X)
 
 
@@ -248,7 +250,7 @@ def test_no_starts():
     def objective(X):
         raise AssertionError
 
-    reached, values = climb(objective, np.empty((0, 3)), np.ones(3, dtype=bool))
+    reached, values = batched_bfgs(objective, np.empty((0, 3)), np.ones(3, dtype=bool))
     assert reached.shape == (0, 3)
     assert values.shape == (0,)
 
@@ -256,7 +258,7 @@ def test_no_starts():
 def test_the_bound_of_evaluations_holds():
     rng = np.random.default_rng(0)
     objective, X = Counted(random_bowl(rng, 8, spread=6.0)), rng.random((5, 8))
-    climb(objective, X, everywhere(X), rivals=False, max_steps=4)
+    batched_bfgs(objective, X, everywhere(X), rivals=False, max_steps=4)
     assert len(objective.calls) == 5
 
 
@@ -267,12 +269,12 @@ def test_the_bound_of_evaluations_holds():
 def test_together_as_alone(seed, d):
     rng = np.random.default_rng(seed)
     objective, X = Counted(waves(rng, d)), rng.random((6, d))
-    reached, values = climb(objective, X, everywhere(X), rivals=False)
+    reached, values = batched_bfgs(objective, X, everywhere(X), rivals=False)
     together = len(objective.calls)
     alone = []
     for x, end, value in zip(X, reached, values, strict=True):
         objective.calls = []
-        [own_end], [own_value] = climb(objective, x[None, :], everywhere(X), rivals=False)
+        [own_end], [own_value] = batched_bfgs(objective, x[None, :], everywhere(X), rivals=False)
         alone.append(len(objective.calls))
         np.testing.assert_allclose(own_end, end, atol=1e-4)
         assert own_value == pytest.approx(value, abs=1e-7)
@@ -283,9 +285,9 @@ def test_together_as_alone(seed, d):
 def test_rivals_end_early_and_miss_nothing():
     rng = np.random.default_rng(3)
     objective, X = Counted(waves(rng, 6)), rng.random((40, 6))
-    _, patient = climb(objective, X, everywhere(X), rivals=False)
+    _, patient = batched_bfgs(objective, X, everywhere(X), rivals=False)
     cost_of_patience, objective.calls = sum(objective.calls), []
-    _, values = climb(objective, X, everywhere(X))
+    _, values = batched_bfgs(objective, X, everywhere(X))
     assert values.max() == pytest.approx(patient.max(), abs=1e-7)
     assert sum(objective.calls) < 0.8 * cost_of_patience
 
@@ -294,7 +296,7 @@ def test_searches_that_meet_are_one():
     rng = np.random.default_rng(0)
     objective = Counted(bowl(np.full(4, 0.4), np.diag([1.0, 3.0, 10.0, 30.0])))
     X = rng.random((30, 4))
-    reached, values = climb(objective, X, everywhere(X), finalists=30)
+    reached, values = batched_bfgs(objective, X, everywhere(X), finalists=30)
     np.testing.assert_allclose(values, values.max(), atol=1e-2)  # 0.1 apart when they met
     assert np.sum(values == values.max()) >= 15
     np.testing.assert_array_equal(np.ptp(reached[values == values.max()], axis=0), 0.0)
@@ -306,7 +308,7 @@ def test_searches_that_meet_are_one():
 def test_only_finalists_go_on(finalists):
     rng = np.random.default_rng(5)
     objective, X = Counted(waves(rng, 5)), rng.random((30, 5))
-    _, values = climb(objective, X, everywhere(X), finalists=finalists)
+    _, values = batched_bfgs(objective, X, everywhere(X), finalists=finalists)
     assert max(objective.calls[4:]) <= finalists
     assert values.max() >= objective.objective(X)[0].max()
 
@@ -324,8 +326,15 @@ def test_a_search_ends_at_its_goal_and_one_without_hope_goes_no_further():
 
     X = np.array([[0.0, 0.05, 0.05], [0.0, 0.45, 0.9], [1.0, 0.6, 0.1], [1.0, 0.9, 0.95]])
     with_goal, without = Counted(objective), Counted(objective)
-    _, values = climb(with_goal, X, free, rivals=False, goal=goal)
-    _, finest = climb(without, X, free, rivals=False)
+    _, values = batched_bfgs(with_goal, X, free, rivals=False, goal=goal)
+    _, finest = batched_bfgs(without, X, free, rivals=False)
     np.testing.assert_allclose(finest, [goal, goal, -1.5, -1.5])
     np.testing.assert_array_equal(values >= goal, [True, True, False, False])
     assert sum(with_goal.calls) < sum(without.calls)
+
+
+def test_a_search_that_joined_another_ends_where_the_last_one_does():
+    joined = np.array([1, 2, 3, 4, 4, 5, 5])  # 0 joined 1, which joined 2, and so on up to 4
+    np.testing.assert_array_equal(_last_leaders(joined), [4, 4, 4, 4, 4, 5, 5])
+    chain = np.append(np.arange(1, 64), 63)
+    np.testing.assert_array_equal(_last_leaders(chain), np.full(64, 63))

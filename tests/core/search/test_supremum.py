@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from stopwise.acquisition import PBGI, LogEIPC
 from stopwise.core.beliefs.prices import KnownCost
-from stopwise.core.search.supremum import Search, Supremum, supremum
+from stopwise.core.search.supremum import Search, Supremum, multistart, supremum
 from stopwise.core.space import Candidates, Categorical, Finite, Integer, Mixed, Real, as_domain
 from stopwise.core.space.finite import grid
 from tests.support.landscapes import Tilted, box, hilly, matern_draw, snapshot_of, sum_of_sines
@@ -353,7 +353,8 @@ def test_only_attainable_points_are_scored(seed):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_discrete_domain_agrees_with_its_enumeration(seed):
+@pytest.mark.parametrize("search", [supremum, multistart])
+def test_a_discrete_domain_agrees_with_its_enumeration(seed, search):
     domain = Mixed.of(
         {
             "n": Integer(0, 6),
@@ -364,9 +365,9 @@ def test_a_discrete_domain_agrees_with_its_enumeration(seed):
     )
     snapshot = mixed_snapshot(domain, seed)
     all_points = grid(domain).points  # 567
-    assert snapshot.sup(LogEIPC()).value == pytest.approx(
-        LogEIPC().bind(snapshot)(all_points).max(), abs=1e-9
-    )
+    score = LogEIPC().bind(snapshot)
+    found = search(score, domain, rng(seed), near=snapshot.X[:5])
+    assert found.value == pytest.approx(score(all_points).max(), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -426,8 +427,18 @@ def test_mixed_spread_and_exclusion():
     snapshot = snapshot_of(domain, points[:6], y[:6], pending=points[6:7])
     found = snapshot.sup(LogEIPC())
     np.testing.assert_array_equal(found.x, points[7])
-    assert (found.spread, found.restarts) == (0.0, 1)
+    assert (found.spread, found.restarts) == (0.0, 0)
     assert snapshot_of(domain, points, y).sup(LogEIPC()) == Supremum(None, -np.inf)
+
+
+def test_a_small_discrete_domain_is_enumerated_however_it_was_made():
+    space = {"n": Integer(0, 5), "c": Categorical(["a", "b"])}
+    mixed, finite = Formula(hill(0.3)), Formula(hill(0.3))
+    found = supremum(mixed, Mixed.of(space), rng())
+    exact = supremum(finite, as_domain(space), rng())
+    np.testing.assert_array_equal(found.x, exact.x)
+    assert (found.value, found.restarts) == (exact.value, 0)
+    np.testing.assert_array_equal(mixed.seen, finite.seen)  # once, every point
 
 
 def test_integers_with_very_many_values():

@@ -57,7 +57,9 @@ def test_without_arguments_there_is_help():
     assert "Usage: stopwise" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("arguments", [("rnu",), ("run",), ("run", "a.toml", "--chekc")])
+@pytest.mark.parametrize(
+    "arguments", [("rnu",), ("paper",), ("run",), ("run", "a.toml", "--chekc")]
+)
 def test_a_wrong_command_line(arguments):
     done = stopwise(*arguments)
     assert done.returncode == 2

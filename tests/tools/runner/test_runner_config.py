@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 
 import stopwise as sw
 from stopwise.errors import InputError
-from stopwise.tools.runner import check_program, described, load, new_study
-from stopwise.tools.runner.passing import arguments, check_passing, own_values, variables
-from stopwise.tools.runner.table import Table
+from stopwise.tools.runner import check_program, description, load, new_study
+from stopwise.tools.runner.parameter_passing import (
+    arguments,
+    builtin_values,
+    check_passing,
+    variables,
+)
+from stopwise.tools.runner.toml_table import TomlTable
 from tests.support.repository import ROOT
 
 GOOD = """\
@@ -188,7 +193,7 @@ def test_the_files_on_the_pages_are_fine(loaded, page):
     blocks = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert blocks
     for block in blocks:
-        assert "--lr=" in described(loaded(block))
+        assert "--lr=" in description(loaded(block))
 
 
 def test_rules_with_options_reach_the_study(loaded):
@@ -201,26 +206,26 @@ def test_rules_with_options_reach_the_study(loaded):
 
 # --------------------------------------------------------------------------- passing
 
-OWN = own_values("f/0003", 3)
+BUILT_IN = builtin_values("f/0003", 3)
 
 
 def test_parameters_become_one_argument_each():
     params = {"lr": 1e-05, "n": 3, "flag": True, "act": "-rf; rm *"}
-    assert arguments(["prog", "--fast"], "arguments", params, OWN) == [
+    assert arguments(["prog", "--fast"], "arguments", params, BUILT_IN) == [
         *("prog", "--fast", "--lr=1e-05", "--n=3", "--flag=true", "--act=-rf; rm *")
     ]
 
 
 def test_what_the_command_mentions_is_not_appended():
     command = ["{python}", "-t{lr}", "{trial_folder}/{trial_number}", "{{{act}}}"]
-    assert arguments(command, "arguments", {"lr": 0.5, "act": "{lr}", "n": 1}, OWN) == [
+    assert arguments(command, "arguments", {"lr": 0.5, "act": "{lr}", "n": 1}, BUILT_IN) == [
         *(sys.executable, "-t0.5", "f/0003/3", "{{lr}}", "--n=1")
     ]
 
 
 def test_other_channels_leave_the_arguments_alone():
-    assert arguments(["prog"], "stdin", {"lr": 1.0}, OWN) == ["prog"]
-    assert variables("environment", {"LR": 1e-3, "B": False}, OWN) == {
+    assert arguments(["prog"], "stdin", {"lr": 1.0}, BUILT_IN) == ["prog"]
+    assert variables("environment", {"LR": 1e-3, "B": False}, BUILT_IN) == {
         "STOPWISE_TRIAL_FOLDER": "f/0003",
         "STOPWISE_TRIAL_NUMBER": "3",
         "LR": "0.001",
@@ -301,7 +306,7 @@ def test_no_value_becomes_an_option_by_accident(command, choices, is_negative):
     space = {"x": sw.Categorical(choices), "y": sw.Real(low, 1)}
     try:
         check_passing(
-            Table("tune.toml", {}, (), {}),
+            TomlTable("tune.toml", {}, (), {}),
             command=command,
             channel="arguments",
             directory=".",
@@ -313,7 +318,7 @@ def test_no_value_becomes_an_option_by_accident(command, choices, is_negative):
         return
     for choice in choices:
         params = {"x": choice, "y": float(low)}
-        argv = arguments(command, "arguments", params, OWN)
+        argv = arguments(command, "arguments", params, BUILT_IN)
         for i, element in enumerate(argv):
             written = command[i] if i < len(command) else f"--{element}"
             behind = [c for c in command[:i] if not c.startswith("{") or c == "{{"][-1:]
@@ -366,7 +371,7 @@ def test_a_folder_that_is_not_there(loaded):
 def test_check_says_what_would_happen(loaded, tmp_path):
     config = loaded(GOOD + "[cost]\nprice_per_hour = 3\n[search]\nstart_from = [{ lr = 0.01,"
                     ' act = "tanh" }]\n')  # fmt: skip
-    text = described(config)
+    text = description(config)
     assert "The first trial would run: true --lr=0.01 --act=tanh" in text
     assert "An improvement of 0.01 is worth 5 units of money" in text
     assert "0.002 (lam)" in text

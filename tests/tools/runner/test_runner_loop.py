@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from stopwise.errors import InputError
-from stopwise.tools.runner import drive, load, new_study
+from stopwise.tools.runner import load, new_study, run_trials
 from tests.support.repository import SUPPORT
 
 TRAINER = SUPPORT / "trainer.py"
@@ -60,7 +60,7 @@ def driven(config, on_change=lambda *_: None):
         lines.append(line)
         on_change(study, line)
 
-    return drive(config, study, hear), study, lines
+    return run_trials(config, study, hear), study, lines
 
 
 def is_alive(pid):
@@ -167,7 +167,7 @@ def test_ten_failures_in_a_row_over_several_runs_end_it_too(configured):
     study = new_study(config)
     for _ in range(8):
         study.tell(study.ask(), None, 1.0)
-    end = drive(config, study, lambda *_: None)
+    end = run_trials(config, study, lambda *_: None)
     assert end.why == "failures"
     assert len(study.history) == 10
 
@@ -198,7 +198,7 @@ def test_a_program_that_vanishes_ends_the_run_and_leaves_its_trial_open(configur
     object.__setattr__(config, "command", ("./gone",))
     study = new_study(config)
     with pytest.raises(InputError, match=r"'./gone' cannot be started.*stays open"):
-        drive(config, study, lambda *_: None)
+        run_trials(config, study, lambda *_: None)
     assert len(study.history) == 0
     assert len(study.pending) == 1
 

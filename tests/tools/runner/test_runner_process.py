@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from stopwise.tools.runner import load
-from stopwise.tools.runner.outcome import last_line, outcome
 from stopwise.tools.runner.process import start
+from stopwise.tools.runner.program_result import last_line, read_result
 
 TOP = """
 {top}
@@ -58,7 +58,7 @@ def finished(running, patience=30.0):
 def ran(config, x=0.25):
     running = start(config, 7, {"x": x})
     ended = finished(running)
-    return ended, outcome(config, running, ended), running.folder
+    return ended, read_result(config, running, ended), running.folder
 
 
 def is_alive(pid):
@@ -317,7 +317,7 @@ def test_a_program_whose_supervisor_is_killed_dies_and_counts_as_lost(configured
     running.process.kill()
     ended = finished(running)
     assert ended.why == "lost"
-    assert outcome(config, running, ended).value is None
+    assert read_result(config, running, ended).value is None
     assert dies(pid)
 
 

@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Descent within bounds, by BFGS that begins with a curvature it is told.
+"""Minimisation within bounds: an active-set BFGS method that starts from a given Hessian.
 
-A search that knows nothing needs a gradient for each parameter to learn how they scale and mix.
-One that is told begins with a step of about the right length, and where it starts near its end, as
-fits to one more observation do, it ends after a few (docs/adr/0016-fits.md).
+BFGS that starts from a multiple of the identity needs about one gradient for each parameter before
+it has learned how they scale and interact. Given an approximate Hessian, its first step already
+has about the right length, and a search that starts near its end, as a fit to one more observation
+does, takes a few steps (docs/adr/0016-fits.md).
+
+References:
+    Bertsekas (1982), Projected Newton Methods for Optimization Problems with Simple Constraints:
+        the active set, coordinates that rest at their bounds.
+    Nocedal & Wright (2006), Numerical Optimization, sections 3.1 (Armijo) and 6.1 (BFGS).
+    Levenberg (1944), Marquardt (1963): the damping of a Hessian that cannot be inverted.
 """
 
 from __future__ import annotations
@@ -18,13 +25,14 @@ from stopwise.core.numerics.arrays import Array, Mask
 _FINE = 1e-5  # a step that promises less is not made
 _LONGEST = 2.0  # longest step of any coordinate
 _DAMPING = 1e-2  # added to the curvature of every coordinate
+_MORE_DAMPING = 10.0 ** np.arange(-14, 3, 2)  # of the largest entry, where the Hessian is singular
 _SUFFICIENT = 1e-4  # Armijo's fraction of the predicted gain
-_CURVED = 1e-3  # cosine of step and change of gradient from which on a curvature is believed
+_CURVED = 1e-3  # least cosine of step and change of gradient for an update of the Hessian
 _STEPS, _TRIES = 200, 20
 
 
-class Place(Protocol):
-    """A point with what is known there; derivatives are asked for only where they are needed."""
+class Iterate(Protocol):
+    """A point of the search, its value and its gradient, which is computed when it is read."""
 
     @property
     def x(self) -> Array:
@@ -33,7 +41,7 @@ class Place(Protocol):
 
     @property
     def value(self) -> float:
-        """What is minimised."""
+        """The objective, which is minimised."""
         ...
 
     @property
@@ -42,22 +50,25 @@ class Place(Protocol):
         ...
 
 
-P = TypeVar("P", bound=Place)
+P = TypeVar("P", bound=Iterate)
 
 
 def descend(at: Callable[[Array], P], begin: P, curvature: Array, bounds: Array) -> P:
-    """A local minimum, from a place at which the Hessian is about ``curvature``.
+    """A local minimum, from a point at which the Hessian is about ``curvature``.
 
     Args:
-        at: Point -> place.
+        at: Point -> iterate.
         begin: Where to begin, inside the bounds.
-        curvature: A matrix that is not negative.
+        curvature: A positive semidefinite matrix; the identity is used if it is not finite.
         bounds: Lowest and highest of every coordinate, (size, 2); equal where one is fixed.
     """
-    here, hessian = begin, curvature + _DAMPING * np.eye(begin.x.size)
+    identity = np.eye(begin.x.size)
+    here = begin
+    hessian = curvature + _DAMPING * identity if np.isfinite(curvature).all() else identity
     for _ in range(_STEPS):
         step = _newton_step(here, hessian, bounds)
-        if -0.5 * float(here.gradient @ step) < _FINE:
+        promise = -0.5 * float(here.gradient @ step)
+        if not promise >= _FINE:  # too little, or nan
             break
         there = _first_better(at, here, step, bounds)
         if there is None:
@@ -67,13 +78,13 @@ def descend(at: Callable[[Array], P], begin: P, curvature: Array, bounds: Array)
     return here
 
 
-def _newton_step(here: Place, hessian: Array, bounds: Array) -> Array:
-    """To where the quadratic model is least; a coordinate that leans on a bound rests there."""
+def _newton_step(here: Iterate, hessian: Array, bounds: Array) -> Array:
+    """To the minimum of the quadratic model; a coordinate that leans on a bound rests there."""
     at_low, at_high = here.x <= bounds[:, 0], here.x >= bounds[:, 1]
     if (at_low | at_high).any():
         step = _along_bounds(here.gradient, hessian, at_low, at_high)
     else:  # the common case
-        step = np.asarray(np.linalg.solve(hessian, -here.gradient))
+        step = _solved(hessian, here.gradient)
     longest = float(np.abs(step).max(initial=0.0))
     return step if longest <= _LONGEST else step * (_LONGEST / longest)
 
@@ -81,18 +92,45 @@ def _newton_step(here: Place, hessian: Array, bounds: Array) -> Array:
 def _along_bounds(gradient: Array, hessian: Array, at_low: Mask, at_high: Mask) -> Array:
     """A Newton step that leaves no bound behind."""
     push, resting = -gradient, np.zeros(gradient.size, dtype=bool)
-    while True:
+    step = np.zeros_like(gradient)
+    for _ in range(gradient.size + 1):  # each pass but the last rests one more coordinate
         resting |= (at_low & (push <= 0.0)) | (at_high & (push >= 0.0))
         free = np.flatnonzero(~resting)
         step = np.zeros_like(gradient)
-        step[free] = np.linalg.solve(hessian[np.ix_(free, free)], -gradient[free])
+        step[free] = _solved(hessian[np.ix_(free, free)], gradient[free])
         if not np.any((at_low & (step < 0.0)) | (at_high & (step > 0.0))):
+            break
+        push = step  # a coordinate that would move inward alone may be pushed out by the others
+    return step
+
+
+def _solved(hessian: Array, gradient: Array) -> Array:
+    """The Newton step -H^-1 g; where H is singular, that of H with as much damping as it takes.
+
+    A Hessian that has met curvatures of very different size may be singular to rounding, or nearly
+    so that the step overflows. With much damping the step is a short one down the gradient. It is
+    zero, which ends the search, if no step is both finite and downhill.
+    """
+    step = _solved_or_nan(hessian, gradient)
+    if np.isfinite(step).all():
+        return step
+    largest = float(np.abs(hessian).max()) or 1.0
+    for relative in _MORE_DAMPING:
+        step = _solved_or_nan(hessian + relative * largest * np.eye(gradient.size), gradient)
+        if np.isfinite(step).all() and float(gradient @ step) < 0.0:
             return step
-        push = step  # the others may push one out that would not go by itself
+    return np.zeros_like(gradient)
+
+
+def _solved_or_nan(hessian: Array, gradient: Array) -> Array:
+    try:
+        return np.asarray(np.linalg.solve(hessian, -gradient))
+    except np.linalg.LinAlgError:
+        return np.full_like(gradient, np.nan)
 
 
 def _first_better(at: Callable[[Array], P], here: P, step: Array, bounds: Array) -> P | None:
-    """The first place along the step, halved and more each time, that gains enough."""
+    """The first point along the step that gains enough; it is at least halved after each try."""
     length = 1.0
     for _ in range(_TRIES):
         there = at(np.clip(here.x + length * step, *bounds.T))
@@ -100,16 +138,23 @@ def _first_better(at: Callable[[Array], P], here: P, step: Array, bounds: Array)
         gained = there.value - here.value
         if gained <= -_SUFFICIENT * abs(expected):
             return there
-        # To the bottom of the parabola through value, slope and the failed try.
+        # To the minimum of the parabola through value, slope and the failed try.
         parabola = 0.5 * expected / min(expected - gained, -1e-300)
         length *= min(max(parabola, 0.1), 0.5)
     return None
 
 
 def _updated(hessian: Array, s: Array, y: Array) -> Array:
-    """BFGS, unless the step met no curvature."""
+    """The BFGS update after a step s that changed the gradient by y.
+
+    The Hessian stays as it is where the step met no curvature, or so much that it overflows.
+    """
     sy = float(s @ y)
     if sy <= _CURVED * float(np.sqrt((s @ s) * (y @ y))):
         return hessian
     Bs = hessian @ s
-    return hessian + np.multiply.outer(y, y) / sy - np.multiply.outer(Bs, Bs) / float(s @ Bs)
+    with np.errstate(over="ignore", invalid="ignore"):
+        updated = (
+            hessian + np.multiply.outer(y, y) / sy - np.multiply.outer(Bs, Bs) / float(s @ Bs)
+        )
+    return updated if np.isfinite(updated).all() else hessian

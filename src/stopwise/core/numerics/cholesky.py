@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lower Cholesky factors: with jitter only where needed, extended by a row, solved against.
+"""Lower Cholesky factors: jitter where it is needed, solves, inverses, and growth by a row.
 
 Factors are Fortran-ordered, so that LAPACK takes them as they are.
 """
@@ -17,11 +17,11 @@ _SMALL = 64  # rows from which on a triangle is inverted in halves
 
 
 def factorise(matrix: Array) -> tuple[Array, float]:
-    """Factor a symmetric matrix as L L^T; its lower triangle is what is read.
+    """Factor a symmetric matrix, of which the lower triangle is read, as L L^T.
 
     Returns:
-        ``(L, jitter)``: jitter is what had to be added to the diagonal, 0.0 as a rule. It is
-        tried only after a failure, from 1e-12 to 1e-2 of the mean diagonal, tenfold.
+        ``(L, jitter)``: jitter is what was added to the diagonal, 0.0 as a rule. Jitter is tried
+        only after a failure, from 1e-12 to 1e-2 of the mean diagonal, tenfold each time.
 
     Raises:
         NumericsError: An entry is not finite, or the matrix is too far from positive definite.
@@ -54,7 +54,7 @@ def factorise(matrix: Array) -> tuple[Array, float]:
 
 def _factor(matrix: Array) -> Array | None:
     lower, info = lapack.dpotrf(matrix, lower=1, clean=1)
-    # Some LAPACKs carry nan and inf through without a word; the diagonal always shows them.
+    # Some LAPACKs pass nan and inf on without an error; the diagonal always shows them.
     return lower if info == 0 and np.isfinite(np.diag(lower)).all() else None
 
 
@@ -81,8 +81,8 @@ def inverse_factor(lower: Array) -> Array:
     """L^-1, a lower triangle again; in halves, which takes half as long as LAPACK's columns."""
     n = len(lower)
     if n <= _SMALL:
-        found, _ = lapack.dtrtri(lower, lower=1) if n else (lower, 0)
-        return np.asarray(found)
+        small, _ = lapack.dtrtri(lower, lower=1) if n else (lower, 0)
+        return np.asarray(small)
     half = n // 2
     inverse = np.zeros((n, n), order="F")
     inverse[:half, :half] = first = inverse_factor(lower[:half, :half])
@@ -94,8 +94,8 @@ def inverse_factor(lower: Array) -> Array:
 
 def inverse(lower: Array) -> Array:
     """The lower triangle of (L L^T)^-1; zeros above it."""
-    found, _ = lapack.dlauum(inverse_factor(lower), lower=1, overwrite_c=1)
-    return np.asarray(found)
+    product, _ = lapack.dlauum(inverse_factor(lower), lower=1, overwrite_c=1)
+    return np.asarray(product)
 
 
 def times_lower(lower: Array, rhs: Array) -> Array:

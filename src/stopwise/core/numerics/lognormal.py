@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moments of a log-normal price: the only place where exp(mu +- s^2/2) is written.
+"""Moments of a log-normal cost, in logs: the only module that writes exp(mu +- s^2/2).
 
-ln c is normal with mean mu and deviation s (predictive: noise included, because that is what
-is paid). E[c] prices every decision; 1/E[1/c] exists for LogEIPC-inv alone. The two differ by
-a factor exp(s^2): multiplying by E[1/c] where dividing by E[c] was meant is a known slip.
+ln c is normal with mean mu and deviation s; s is predictive, with the noise included, because the
+noise is paid too. Decisions use E[c]; 1/E[1/c] is for LogEIPC-inv alone. The two differ by a
+factor exp(s^2), so multiplying by E[1/c] is not the same as dividing by E[c].
 """
 
 from __future__ import annotations

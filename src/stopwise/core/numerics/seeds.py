@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Randomness is addressed, not carried: a stream is a function of where it is used.
+"""Random streams: each is a function of the seed, its purpose and its address.
 
-Resuming a study, or asking one more rule, cannot disturb any other stream.
+No generator is carried along and advanced, so resuming a study, or evaluating one more rule,
+cannot disturb any other stream.
 """
 
 from __future__ import annotations

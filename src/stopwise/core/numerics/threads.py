@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One BLAS thread around a step: small matrices run fastest so, and the same way every time.
+"""The number of BLAS threads: one during a step, on which small matrices run fastest.
 
-The user's objective keeps its threads: the limit is lifted when the step ends.
+With one thread results are also the same every time. The limit is lifted when the step ends, so
+the user's objective keeps its threads.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def _keep_freed_memory() -> None:
     """Have malloc keep blocks of up to 32 MB that are freed, instead of giving them back at once.
 
     Models of some hundred points allocate megabytes in every evaluation, and the page faults cost
-    as much as the algebra. glibc learns from a block that is freed; this one is never touched.
+    as much as the algebra. glibc raises its threshold when a large block is freed; this one is
+    never written to.
     """
     np.empty(4_000_000)
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suprema: where a score is largest over a domain, and how sure we are of it."""
+"""Suprema of scores over domains: enumeration, screening, local search and discrete moves."""

@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Many local searches in one: projected BFGS over the unit cube, all starts evaluated together.
+"""Batched BFGS: projected quasi-Newton searches over the unit cube, evaluated together.
 
 Each search keeps its own inverse Hessian and its own place in its line search. One batched
-evaluation of value and gradient tries one point for every search: a search that gains takes the
-point and aims anew, one that does not shortens its move. So nobody waits for another's line
-search, and the number of evaluations is that of the longest search. A coordinate at a wall that a
-search leans against rests there. The library's alternative, one L-BFGS-B after the other, takes
-several times as long (docs/adr/0011).
+evaluation of value and gradient tries one point for every search: a search that gains enough
+(Armijo) takes the point and computes a new direction, one that does not shortens its move. So no
+search waits for another's line search, and there are as many evaluations as the longest search
+needs. A coordinate whose gradient points out of the cube at a wall rests there. One L-BFGS-B of
+scipy after the other takes several times as long (docs/adr/0011).
+
+Among many starts for one maximum, effort goes to the promising ones. After a few evaluations
+searches that have come close count as one, as in multistart with clustering, and only the highest
+go on, as in a rung of successive halving.
+
+References:
+    Bertsekas (1982), Projected Newton Methods for Optimization Problems with Simple Constraints.
+    Nocedal & Wright (2006), Numerical Optimization, sections 3.1 (Armijo) and 6.1 (BFGS).
+    Rinnooy Kan & Timmer (1987), Stochastic Global Optimization Methods, part II: clustering.
+    Jamieson & Talwalkar (2016), Non-stochastic Best Arm Identification and Hyperparameter
+        Optimization: successive halving.
 """
 
 from __future__ import annotations
@@ -22,19 +33,19 @@ Objective = Callable[[Array], tuple[Array, Array]]
 
 _SUFFICIENT = 1e-4  # Armijo's fraction of the predicted gain
 _SHORTEST = 1e-6  # a line search gives up below this fraction of its move
-_FIRST_MOVE = 0.8  # longest move along a bare gradient, in the unit cube
-_LONGEST_SCALE = 10.0  # beyond, a parameter is irrelevant, and how much so tells nothing
-_FINE = 1e-8  # a smaller promise is not worth an evaluation
+_FIRST_MOVE = 0.8  # longest move along a gradient alone, in the unit cube
+_LONGEST_SCALE = 10.0  # a parameter with a longer scale is irrelevant, however long it is
+_FINE = 1e-8  # a move that promises less is not worth an evaluation
 _PATIENCE = 20.0  # steps, at its present pace, within which a search must reach the leader
-_HOPE = 10.0  # a search must reach its goal with so many times what its next move promises
-_STRIDE = 2.0  # a step along which the slope did not fall off makes the next so much longer
+_HOPE = 10.0  # a search must reach its goal within this many times the gain of its next move
+_STRIDE = 2.0  # growth of the next move after a step along which the slope did not decrease
 _BEYOND = 1.0 + 1e-12  # a little further than the wall, so that rounding does not stop short of it
-_HEAT = 3  # evaluations from one heat to the next
+_RUNG = 3  # evaluations from one selection of the searches to the next
 _SAME = 0.1  # searches this close, in scales of at most 1, are climbing the same hill
-_CURVED = 1e-10  # cosine of step and change of gradient from which on a curvature is believed
+_CURVED = 1e-10  # least cosine of step and change of gradient for an update of the Hessian
 
 
-def climb(
+def batched_bfgs(
     objective: Objective,
     X: Array,
     free: Mask,
@@ -45,27 +56,27 @@ def climb(
     goal: float | None = None,
     max_steps: int = 200,
 ) -> tuple[Array, Array]:
-    """Climb from each row of X within [0, 1]; returns the points reached and their values.
+    """Maximise from each row of X within [0, 1]; returns the points reached and their values.
 
-    A search ends when its next move promises next to nothing or, among rivals, when it could not
+    A search ends when its next move promises almost nothing or, among rivals, when it could not
     reach the leader at its present pace.
 
     Args:
-        objective: Indices -> (values, gradients). A value may be -inf (or nan, which is taken for
-            it): no search goes there, and one that starts there stays.
+        objective: Points -> (values, gradients). A value may be -inf (and nan counts as -inf): no
+            search goes there, and one that starts there stays.
         X: Starting points, inside the cube.
         free: Columns that may move.
         scales: Distance over which the objective changes, per column; the first metric.
-        rivals: Whether the searches are for one maximum; if each is for its own, all end finely.
-        finalists: How many searches go on after the first few evaluations. Searches that meet
-            are then one; those behind go no further. All of them go on if left out.
-        goal: A height that is enough, for each search: beyond it the objective must be flat. A
-            search that has no hope to reach it goes no further.
+        rivals: Whether the searches are for one maximum; if each is for its own, none is given up.
+        finalists: How many searches go on after the first few evaluations; all if left out.
+            Searches that have met count as one from then on.
+        goal: A value that is enough for each search: beyond it the objective must be flat. A
+            search that has no hope to reach it is given up.
         max_steps: Upper bound of evaluations.
     """
     if not len(X):
         return X.copy(), np.empty(0)
-    evaluate = _without_nan(objective)
+    evaluate = _finite(objective)
     values, gradients = evaluate(X)
     reached, heights, leaders = X.copy(), values.copy(), np.arange(len(X))
     rows = np.flatnonzero(np.isfinite(values) & free.any())
@@ -82,57 +93,64 @@ def climb(
         going = (searches.promises > _FINE) & (_PATIENCE * pace >= behind)
         if goal is not None:
             going &= searches.fresh | (_HOPE * searches.promises >= goal - searches.values)
-        if finalists is not None and step % _HEAT == 0:
+        if finalists is not None and step % _RUNG == 0:
             nearby = _best_nearby(searches.X / np.minimum(scales, 1.0), searches.values)
             leaders[searches.rows] = searches.rows[nearby]
             going &= nearby == np.arange(len(nearby))
             going &= _among_highest(searches.values, going, finalists)
         if not going.all():
             searches = searches.only(going)
-    while np.any(leaders[leaders] != leaders):  # whoever was joined may have joined another
-        leaders = leaders[leaders]
+    leaders = _last_leaders(leaders)
     return reached[leaders], heights[leaders]
+
+
+def _last_leaders(leaders: Indices) -> Indices:
+    """Whom each search has joined in the end: its leader may have joined another one later."""
+    for _ in range(len(leaders).bit_length()):  # each pass doubles the part that is followed
+        leaders = leaders[leaders]
+    return leaders
 
 
 @dataclass(slots=True)
 class _Searches:
-    """Some searches, row by row: where each is, what it knows, and what it tries next."""
+    """Several searches, one a row: where each is, what it has learned, and what it tries next."""
 
-    rows: Indices  # which of the starts it began from
+    rows: Indices  # the start it began from
     X: Array
     values: Array
     gradients: Array
     inverse_hessians: Array  # of minus the objective
-    fresh: Mask  # whether the inverse Hessian is still the first metric
-    uphill: Array  # the gradient without the coordinates that rest
-    moves: Array  # what is tried next, at full length
-    lengths: Array  # the part of it that is tried
-    promises: Array  # what it would gain on a plane
+    fresh: Mask  # whether the inverse Hessian is still the metric it began with
+    uphill: Array  # the gradient, zero in the coordinates that rest
+    moves: Array  # the next move, at full length
+    lengths: Array  # the fraction of it that is tried
+    promises: Array  # what the move would gain if the slope stayed as it is
 
     @classmethod
     def begin(
         cls, rows: Indices, X: Array, values: Array, gradients: Array, metric: Array
     ) -> _Searches:
-        """Searches that know nothing yet; they have to aim first."""
+        """Searches that have learned nothing yet and have no moves; ``aim`` gives them some."""
         inverse_hessians = np.tile(np.diag(metric), (len(X), 1, 1))
         fresh, lengths, promises = np.ones(len(X), dtype=bool), np.ones(len(X)), np.zeros(len(X))
-        known = (rows, X, values, gradients, inverse_hessians, fresh)
-        return cls(*known, np.zeros_like(X), np.zeros_like(X), lengths, promises)
+        uphill, moves = np.zeros_like(X), np.zeros_like(X)
+        state = (rows, X, values, gradients, inverse_hessians, fresh)
+        return cls(*state, uphill, moves, lengths, promises)
 
     def only(self, which: Mask) -> _Searches:
-        """Some of the searches."""
+        """The searches of a mask."""
         return _Searches(*(getattr(self, field.name)[which] for field in fields(self)))
 
     def advance(self, evaluate: Objective, free: Mask, metric: Array) -> Array:
-        """Try one point each; what was gained: -inf ends a search, inf says that it tries on."""
+        """Try one point each; what each gained: -inf ends a search, inf says that it tries on."""
         X = np.minimum(np.maximum(self.X + self.lengths[:, None] * self.moves, 0.0), 1.0)
         values, gradients = evaluate(X)
         steps = X - self.X
         expected = np.vecdot(self.uphill, steps)
         gained = values - self.values
-        good = gained >= _SUFFICIENT * np.abs(expected)  # cut off by a wall, it may be negative
+        good = gained >= _SUFFICIENT * np.abs(expected)  # a wall may bend the step downhill
         curved = self._learn(good, steps, gradients, metric)
-        # Where the slope did not fall off there is more to be had further on.
+        # Where the slope did not decrease there is more to gain further on.
         lengths = np.where(curved, 1.0, _STRIDE * self.lengths)
         if good.all():
             self.X, self.values, self.gradients, self.lengths = X, values, gradients, lengths
@@ -147,7 +165,7 @@ class _Searches:
         return gained
 
     def aim(self, free: Mask) -> None:
-        """Choose the next moves; they stay as they are for searches that have learned nothing."""
+        """Compute the next moves; those of searches whose last try failed come out as before."""
         room = np.where(self.gradients > 0.0, 1.0 - self.X, self.X)
         moving = (room > 0.0) & free
         self.uphill = self.gradients * moving
@@ -158,12 +176,12 @@ class _Searches:
         self.promises = np.vecdot(self.uphill, self.moves)
 
     def _learn(self, good: Mask, s: Array, gradients: Array, metric: Array) -> Mask:
-        """Update inverse Hessians (BFGS) after the steps s; tells which steps met a curvature."""
+        """Update inverse Hessians (BFGS) after the steps s; which of the steps met a curvature."""
         taught = good[:, None] & (self.uphill != 0.0)
         y = np.where(taught, self.gradients - gradients, 0.0)
         sy = np.vecdot(s, y)
         curved: Mask = sy > _CURVED * np.sqrt(np.vecdot(s, s) * np.vecdot(y, y))
-        sy = np.where(curved, sy, np.inf)  # divides to nothing where there is nothing to learn
+        sy = np.where(curved, sy, np.inf)  # so that the update is zero where no curvature was met
         H = self.inverse_hessians
         first = self.fresh & curved
         if first.any():
@@ -180,11 +198,15 @@ class _Searches:
     def _shorten(
         self, rows: Indices, expected: Array, gained: Array, metric: Array
     ) -> tuple[Array, Array]:
-        """Lengths for moves that failed, and the outlook; what leads nowhere is forgotten."""
-        # To the top of the parabola through value, slope and the failed try; a tenth beside -inf.
+        """Shorter lengths for moves that failed, and what ``advance`` returns for them.
+
+        A search whose moves have become too short starts again from the metric; if it had just
+        done so, it ends.
+        """
+        # To the top of the parabola through value, slope and the failed try; a tenth if -inf.
         parabola = 0.5 * expected / np.maximum(expected - gained, 1e-300)
         lengths = self.lengths[rows] * np.clip(parabola, 0.1, 0.5)
-        # A path that a wall has bent ends exactly at the wall before it becomes shorter.
+        # A move that a wall has bent is first shortened to end exactly at the wall.
         wall = _first_wall(self.X[rows], self.moves[rows])
         lengths = np.where(wall < self.lengths[rows], np.maximum(lengths, wall), lengths)
         lost = lengths < _SHORTEST
@@ -196,7 +218,7 @@ class _Searches:
 
 
 def _first_wall(X: Array, moves: Array) -> Array:
-    """The part of each move at which it meets a wall."""
+    """The fraction of each move at which it meets a wall."""
     room = np.where(moves > 0.0, 1.0 - X, X)
     moving = (moves != 0.0) & (room > 0.0)
     parts = np.divide(room, np.abs(moves), out=np.full_like(X, np.inf), where=moving)
@@ -219,22 +241,23 @@ def _best_nearby(X: Array, values: Array) -> Indices:
     return nearby
 
 
-def _among_highest(values: Array, of: Mask, count: int) -> Mask:
-    """Which are among the ``count`` highest of some."""
-    order = np.argsort(np.where(of, -values, np.inf), kind="stable")
+def _among_highest(values: Array, mask: Mask, count: int) -> Mask:
+    """Which values are among the ``count`` highest of those in a mask."""
+    order = np.argsort(np.where(mask, -values, np.inf), kind="stable")
     chosen = np.zeros(len(values), dtype=bool)
     chosen[order[:count]] = True
     return chosen
 
 
-def _without_nan(objective: Objective) -> Objective:
-    """The objective with -inf for nan, and no slope where that is not a finite number."""
+def _finite(objective: Objective) -> Objective:
+    """The objective with -inf for values that are nan, and zero for slopes that are not finite."""
 
     def evaluate(X: Array) -> tuple[Array, Array]:
         values, gradients = objective(X)
         if np.isfinite(values).all() and np.isfinite(gradients).all():
             return values, gradients
-        known = np.where(np.isnan(values), -np.inf, values)
-        return known, np.where(np.isfinite(gradients), gradients, 0.0)
+        return np.where(np.isnan(values), -np.inf, values), np.where(
+            np.isfinite(gradients), gradients, 0.0
+        )
 
     return evaluate

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be varied, and the domain it encodes to.
+"""The search space, and the domain that it encodes to.
 
 A space is what the user writes: a dict of `Real`, `Integer` and `Categorical`, or a table of
 `Candidates`. A domain is what the models see: points of the unit cube, one per row of a

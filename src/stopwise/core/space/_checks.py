@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a space refuses, and the words in which it does.
+"""Checks of spaces and values, with their error messages.
 
 Every message says what was given, what is allowed and what to do.
 """
@@ -20,12 +20,12 @@ from stopwise.errors import InputError, InputTypeError
 
 
 def is_number(kind: type) -> bool:
-    """Tell whether things of this type are real numbers; a bool is not."""
+    """Tell whether values of this type are real numbers; a bool is not."""
     return issubclass(kind, numbers.Real) and not issubclass(kind, bool)
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a value stands for a gap: nan, NaT, NA, none of them equal to itself."""
+    """Tell whether a value is missing: nan, NaT and NA, none of which equals itself."""
     try:
         return bool(operator.ne(value, value))
     except (TypeError, ValueError):  # pandas.NA refuses to be true or false
@@ -33,7 +33,7 @@ def is_missing(value: object) -> bool:
 
 
 def is_hashable(value: object) -> bool:
-    """Tell whether a value can be looked up; a tuple is hashable only if its items are."""
+    """Tell whether a value is hashable; a tuple is only if its items are."""
     try:
         hash(value)
     except TypeError:
@@ -42,7 +42,7 @@ def is_hashable(value: object) -> bool:
 
 
 def identity(value: object) -> tuple[bool, object]:
-    """Return what tells a choice from another: its value, and whether it is a bool."""
+    """Return the key by which choices are compared: the value, and whether it is a bool."""
     return isinstance(value, bool | np.bool_), value
 
 
@@ -57,9 +57,9 @@ def listing(items: Collection[object], limit: int = 8) -> str:
     return shown + (f", ... ({len(items) - limit} more)" if len(items) > limit else "")
 
 
-def suggestion(name: object, known: Iterable[str]) -> str:
-    """Guess which name was meant."""
-    close = difflib.get_close_matches(str(name), known, n=1)
+def suggestion(name: object, names: Iterable[str]) -> str:
+    """Guess which of the names was meant."""
+    close = difflib.get_close_matches(str(name), names, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -69,7 +69,7 @@ def at(name: str, values: Sequence[Any], position: int) -> str:
 
 
 def as_numbers(values: Sequence[Any], name: str) -> Array:
-    """Turn numbers of any kind into floats, and refuse what is not a number."""
+    """Turn numbers of any type into floats, and refuse values that are no numbers."""
     if not all(map(is_number, set(map(type, values)))):
         bad = next(i for i, value in enumerate(values) if not is_number(type(value)))
         raise InputTypeError(
@@ -98,7 +98,7 @@ def refuse_outside(
 
 
 def checked_bounds(shown: str, low: object, high: object, log: object) -> tuple[float, float]:
-    """Return bounds as floats, after refusing what cannot bound anything."""
+    """Return bounds as floats, after refusing those that are no bounds."""
     bottom, top = checked_bound(shown, "low", low), checked_bound(shown, "high", high)
     if not isinstance(log, bool):
         raise InputTypeError(f"{shown}: log must be True or False")
@@ -133,7 +133,7 @@ def checked_bound(shown: str, label: str, bound: object) -> float:
 
 
 def check_resolution(shown: str, low: float, high: float, *, log: bool) -> None:
-    """Refuse a range that floats cannot divide by: infinite, or zero on its log scale."""
+    """Refuse a range whose width is infinite, or zero on its log scale, in floats."""
     if not math.isfinite(high - low):
         raise InputError(f"{shown}: high - low is too large for a float; narrow the bounds")
     if log and not np.log(high) > np.log(low):
@@ -141,7 +141,7 @@ def check_resolution(shown: str, low: float, high: float, *, log: bool) -> None:
 
 
 def check_choices(choices: tuple[Any, ...]) -> None:
-    """Refuse choices that could not be found again, or would be found twice."""
+    """Refuse choices that are not hashable, not equal to themselves, or listed twice."""
     if not choices:
         raise InputError(
             "Categorical([]): there must be at least one choice; list what may be used"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scale of a number: between its bounds and the unit interval, linearly or by logarithm.
+"""The scale of a number: from its bounds to the unit interval, linear or logarithmic.
 
 Both directions map the bounds exactly and never leave the interval. Each works on fresh
 contiguous arrays, so that a value is encoded to the same bits alone and among others.
@@ -24,7 +24,7 @@ def to_unit(values: Array, low: float, high: float, *, log: bool) -> Array:
 
 
 def from_unit(u: Array, low: float, high: float, *, log: bool) -> Array:
-    """Map [0, 1] to [low, high], the bounds exactly; what lies outside goes to a bound."""
+    """Map [0, 1] to [low, high], the bounds exactly; values outside go to a bound."""
     u = np.clip(u, 0.0, 1.0)
     if log:
         start, stop = np.log(low), np.log(high)

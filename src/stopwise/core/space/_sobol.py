@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scrambled Sobol points: scipy's, bit for bit, without what it costs to build its sequence anew.
+"""Scrambled Sobol points, bit for bit those of scipy, without rebuilding its sequence.
 
-A screen of 512 points is drawn at every step, and most of the time scipy takes for it goes into
-30 direction numbers a dimension, of which such a block uses 9.
+A screen of 512 points is drawn at every step. scipy spends most of its time on 30 direction
+numbers for each dimension, of which such a block uses 9.
+
+References:
+    Matousek (1998), On the L2-discrepancy for Anchored Boxes: the linear scramble with a shift.
 """
 
 from __future__ import annotations
@@ -23,12 +26,12 @@ _POWERS = 2 ** np.arange(_BITS, dtype=np.uint32)
 def sobol_block(d: int, m: int, rng: np.random.Generator) -> Array:
     """The first 2^m points of a sequence scrambled by random matrices and a shift, (2^m, d)."""
     directions, turns = _plain_sequence(d, m)
-    [rng] = rng.spawn(1)  # as scipy does, so that its points are ours
+    [rng] = rng.spawn(1)  # as scipy does, so that the points are the same
     shift = rng.integers(2, size=(d, _BITS), dtype=np.uint32) @ _POWERS
     matrices = np.tril(rng.integers(2, size=(d, _BITS, _BITS), dtype=np.uint32))
     matrices[:, np.arange(_BITS), np.arange(_BITS)] = 1
     rows = matrices @ _POWERS[::-1]
-    # Bit by bit, a matrix over {0, 1} times a vector: the parity of what they have in common.
+    # Each bit of a binary matrix times a vector is the parity of the bits that both have.
     bits = np.bitwise_count(rows[:, :, None] & directions[:, None, :]) & 1
     scrambled = (bits * _POWERS[::-1, None]).sum(axis=1, dtype=np.uint32)
     flips = np.vstack([shift, scrambled.T[turns]])
@@ -37,12 +40,12 @@ def sobol_block(d: int, m: int, rng: np.random.Generator) -> Array:
 
 @cache
 def _plain_sequence(d: int, m: int) -> tuple[Words, Indices]:
-    """Direction numbers without scrambling, (d, m), and which of them leads to the next point."""
+    """Direction numbers without scrambling, (d, m), and which of them gives each next point."""
     # scipy.stats takes a second to load, which `import stopwise` should not.
     from scipy.stats import qmc
 
     points = (qmc.Sobol(d, scramble=False).random_base2(m) * 2.0**_BITS).astype(np.uint32)
     steps = np.arange(1, 2**m)
-    turns = np.bitwise_count((steps & -steps) - 1).astype(np.intp)  # zeros at the end of a step
+    turns = np.bitwise_count((steps & -steps) - 1).astype(np.intp)  # trailing zeros of each step
     # The points come in the order of a Gray code, in which 2^k is at 2^(k + 1) - 1.
     return points[2 ** np.arange(1, m + 1) - 1].T, turns

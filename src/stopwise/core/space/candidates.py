@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table of configurations as the space."""
+"""Candidates: a finite table of configurations as the space."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Candidates:
 
 
 def _read(rows: object) -> list[dict[str, Any]]:
-    """Read a table of any supported kind into dictionaries of its own."""
+    """Read a table of any supported kind into new dictionaries."""
     if isinstance(rows, np.ndarray) and rows.dtype.names and rows.ndim == 1:
         names = list(rows.dtype.names)
         table = _from_columns(names, [rows[name].tolist() for name in names])
@@ -123,9 +123,9 @@ def _from_dicts(rows: Sequence[object]) -> list[dict[str, Any]]:
     return table
 
 
-def _checked_names(given: Iterable[object]) -> list[str]:
+def _checked_names(columns: Iterable[object]) -> list[str]:
     names: list[str] = []
-    for name in given:
+    for name in columns:
         if not isinstance(name, str):
             raise InputTypeError(
                 f"Candidates: the column name {name!r} is {of_type(name)}; names must be "
@@ -171,11 +171,11 @@ def _inferred(name: str, column: list[Any]) -> Parameter:
             )
     if not all(map(is_number, set(map(type, column)))):
         return Categorical(tuple({identity(value): value for value in column}.values()))
-    given = as_numbers(column, name)
-    low, high = float(given.min()), float(given.max())
-    if low == high:  # nothing to scale by; one choice is one column that never varies
+    numbers = as_numbers(column, name)
+    low, high = float(numbers.min()), float(numbers.max())
+    if low == high:  # no range to scale by; a single choice is a constant column
         return Categorical((column[0],))
-    if not np.isfinite(given).all():
+    if not np.isfinite(numbers).all():
         raise InputError(
             f"column {name!r} holds an infinite number, which no scale reaches; drop the row, or "
             "declare the column Categorical in space"
@@ -194,7 +194,7 @@ def _check_size(codec: Mixed, n: int) -> None:
 
 
 def _check_distinct(codec: Mixed, columns: dict[str, list[Any]], X: Array) -> None:
-    """Refuse numbers that differ in the table and not in the unit cube: rows would be lost."""
+    """Refuse numbers that differ in the table but not in the unit cube, where rows would merge."""
     for name, parameter, cut in zip(codec.names, codec.parameters, codec.columns, strict=True):
         if isinstance(parameter, Real) and len(set(columns[name])) > len(np.unique(X[:, cut])):
             raise InputError(

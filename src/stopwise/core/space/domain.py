@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The product of parameters, and its encoding into the unit cube.
+"""The domain of a space: the product of its parameters, encoded into the unit cube.
 
-Everything below the user's dictionaries works on float64 matrices of shape (m, width), one
+Models and searches work on float64 matrices of shape (m, width), one
 configuration per row. `Mixed` is the only place that knows which columns are which parameter.
 """
 
@@ -26,8 +26,7 @@ from stopwise.errors import InputError, InputTypeError
 Params = Mapping[str, Any]
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
-# More attainable rows of one parameter than this are not listed.
-_MOST_LISTED = 100_000
+_MOST_LISTED = 100_000  # attainable rows of one parameter
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,9 +135,7 @@ class Mixed:
             A new matrix of the same shape.
         """
         X = as_points(X, self.width)
-        snapped = np.clip(
-            X, 0.0, 1.0
-        )  # where a parameter is real; the others are placed one by one
+        snapped = np.clip(X, 0.0, 1.0)  # all that a real parameter needs
         for index, parameter in self._discrete:
             columns = self.columns[index]
             snapped[:, columns] = parameter.snap(X[:, columns])
@@ -153,7 +150,7 @@ class Mixed:
         Returns:
             One key per point.
         """
-        # The decoded values and not the columns: what rounds to one integer is one point.
+        # Decoded values, not columns: points that round to the same integer are equal.
         return row_bytes(np.column_stack([p.numbers(U) for p, U in self._blocks(X)]))
 
     def discrete_choices(self) -> dict[int, Array]:
@@ -294,6 +291,6 @@ def row_bytes(X: Array) -> list[bytes]:
 
 
 def read_only(array: AnyArray) -> AnyArray:
-    """Return the array itself, closed for writing."""
+    """Make an array read-only, and return it."""
     array.flags.writeable = False
     return array

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An explicit list of points: a small grid, or the rows of a table."""
+"""Finite domains: an explicit list of points, from a small grid or the rows of a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from stopwise.errors import InputError
 MOST_COMBINATIONS = 100_000
 # The matrix of points stays below 400 MB.
 MOST_CELLS = 50_000_000
-# What rounding may move a value by in the unit cube; it is then still the candidate's value.
+# The most that rounding moves a value in the unit cube; it then counts as the candidate's value.
 _NOISE = 1e-12
 
 
@@ -91,33 +91,33 @@ class Finite:
         for i in np.flatnonzero(self.index_of(X) < 0).tolist():
             nearest = self._nearest(X[i])
             if np.abs(self.points[nearest] - X[i]).max() > _NOISE:
-                given = params if isinstance(params, Mapping) else params[i]
+                row = params if isinstance(params, Mapping) else params[i]
                 raise InputError(
-                    f"{dict(given)} is not one of the {len(self)} candidates; the nearest one is "
+                    f"{dict(row)} is not one of the {len(self)} candidates; the nearest one is "
                     f"{self.params(nearest)}"
                 )
             X[i] = self.points[nearest]
         return X
 
     def _encoded(self, params: Params | Sequence[Params]) -> Array:
-        """Points; a value that no row of the table has is told with those that it has."""
+        """Points; the error about a value that no row has lists the values of the table."""
         try:
             return self.codec.encode(params)
         except InputError as error:
-            for given in [params] if isinstance(params, Mapping) else params:
-                self._check_values(given, error)
+            for row in [params] if isinstance(params, Mapping) else params:
+                self._check_values(row, error)
             raise
 
-    def _check_values(self, given: Params, error: InputError) -> None:
-        if self.rows is None or set(given) != set(self.names):
-            return  # a grid has bounds and choices; names have an error of their own
+    def _check_values(self, params: Params, error: InputError) -> None:
+        if self.rows is None or set(params) != set(self.names):
+            return  # the codec's error is about the bounds of a grid, or about names
         for name in self.names:
-            known = list(dict.fromkeys(row[name] for row in self.rows))
-            if given[name] not in known:
+            column = list(dict.fromkeys(row[name] for row in self.rows))
+            if params[name] not in column:
                 raise InputError(
-                    f"{dict(given)} is not one of the {len(self)} candidates: no row of the table "
-                    f"has {name!r} = {given[name]!r}; allowed: {listing(known)}; give one of its "
-                    "rows"
+                    f"{dict(params)} is not one of the {len(self)} candidates: no row of the "
+                    f"table has {name!r} = {params[name]!r}; allowed: {listing(column)}; give one "
+                    "of its rows"
                 ) from error
 
     def decode(self, X: ArrayLike) -> list[dict[str, Any]]:

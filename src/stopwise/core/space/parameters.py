@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be varied: a real number, a whole number, or a choice.
+"""The parameters of a space: real numbers, whole numbers and choices.
 
 A parameter translates between its values, as the user writes them, and its columns of the
 unit cube, as the models see them. A number is one column, running from 0 at `low` to 1 at
@@ -20,12 +20,12 @@ from stopwise.core.space import _checks as checks
 from stopwise.core.space._scale import from_unit, to_unit
 from stopwise.errors import InputError, InputTypeError
 
-# A value this far outside, relative to the range (log scale: to the bound), is a bound that
-# went through arithmetic, such as 3 * 0.1 for 0.3; it counts as the bound.
+# A value this little outside, relative to the range (log scale: to the bound), is a bound with a
+# rounding error, such as 3 * 0.1 for 0.3; it counts as the bound.
 _NOISE = 1e-12
 # Neighbouring whole numbers up to here stay 100 rounding errors apart, on a log scale too.
 _LARGEST_INTEGER = 10**12
-# Up to so many values every other one is a neighbour; beyond, steps of 1, 2, 4, ...
+# Up to this many values, every other value is a neighbour; with more, steps of 1, 2, 4, ... are.
 _ALL_ARE_NEIGHBOURS = 64
 
 
@@ -70,12 +70,12 @@ class Real:
         Returns:
             The column, of shape (m, 1).
         """
-        given = checks.as_numbers(values, name)
+        numbers = checks.as_numbers(values, name)
         reach = (self.low, self.high) if self.log else (self.high - self.low,) * 2
         above, below = self.low - _NOISE * reach[0], self.high + _NOISE * reach[1]
-        inside = (given >= above) & (given <= below) & np.isfinite(given)
+        inside = (numbers >= above) & (numbers <= below) & np.isfinite(numbers)
         checks.refuse_outside(values, name, inside, (self.low, self.high))
-        return to_unit(given, self.low, self.high, log=self.log)[:, None]
+        return to_unit(numbers, self.low, self.high, log=self.log)[:, None]
 
     def decode(self, U: Array) -> list[float]:
         """Turn the column of the unit cube into floats within the bounds."""
@@ -147,17 +147,17 @@ class Integer:
         Returns:
             The column, of shape (m, 1).
         """
-        given = checks.as_numbers(values, name)
-        whole = given == np.rint(given)
+        numbers = checks.as_numbers(values, name)
+        whole = numbers == np.rint(numbers)
         if not whole.all():
             bad = int(np.argmin(whole))
             raise InputError(
                 f"{checks.at(name, values, bad)} is {values[bad]!r}, not a whole number; allowed "
                 f"are the whole numbers from {self.low} to {self.high}"
             )
-        inside = (given >= self.low) & (given <= self.high)
+        inside = (numbers >= self.low) & (numbers <= self.high)
         checks.refuse_outside(values, name, inside, (self.low, self.high))
-        return self._place(given)
+        return self._place(numbers)
 
     def decode(self, U: Array) -> list[int]:
         """Turn the column of the unit cube into the nearest whole numbers."""
@@ -174,7 +174,7 @@ class Integer:
 
     def spread(self, u: Array) -> Array:
         """Spread numbers that are uniform on [0, 1) evenly over the attainable rows."""
-        # Half a unit beyond each bound, so that the outermost values get bins like the others.
+        # Half a unit beyond each bound, so that the first and last value have whole bins.
         drawn = from_unit(u, self.low - 0.5, self.high + 0.5, log=self.log)
         return self._place(np.clip(np.rint(drawn), self.low, self.high))
 
@@ -223,17 +223,17 @@ class Categorical:
     choices: Sequence[Any]
 
     def __post_init__(self) -> None:
-        given: object = self.choices
-        if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        listed: object = self.choices
+        if not isinstance(listed, Iterable) or isinstance(listed, str | bytes | Mapping):
             raise InputTypeError(
-                f"Categorical({given!r}): choices must be a list, such as ['relu', 'tanh']"
+                f"Categorical({listed!r}): choices must be a list, such as ['relu', 'tanh']"
             )
-        if isinstance(given, AbstractSet):
+        if isinstance(listed, AbstractSet):
             raise InputTypeError(
-                f"Categorical({given!r}): a set has no fixed order, so no run could be repeated; "
+                f"Categorical({listed!r}): a set has no fixed order, so no run could be repeated; "
                 "give a list: Categorical(sorted(...))"
             )
-        choices = tuple(given.tolist() if isinstance(given, np.ndarray) else given)
+        choices = tuple(listed.tolist() if isinstance(listed, np.ndarray) else listed)
         checks.check_choices(choices)
         object.__setattr__(self, "choices", choices)
 
@@ -257,9 +257,9 @@ class Categorical:
         Returns:
             The columns, of shape (m, width).
         """
-        known = {checks.identity(choice): i for i, choice in enumerate(self.choices)}
+        position_of = {checks.identity(choice): i for i, choice in enumerate(self.choices)}
         positions = [
-            known.get(checks.identity(value), -1) if checks.is_hashable(value) else -1
+            position_of.get(checks.identity(value), -1) if checks.is_hashable(value) else -1
             for value in values
         ]
         if -1 in positions:

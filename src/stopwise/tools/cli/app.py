@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of commands. Each file imports what is heavy inside its function."""
+"""The table of commands. Each command imports heavy modules inside its function."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ def _version(*, wanted: bool) -> None:
 def stopwise(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Optimization that knows what an evaluation costs, and stops when it is not worth it."""

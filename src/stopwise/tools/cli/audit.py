@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``stopwise audit``: was all that tuning worth it, and is the next evaluation?"""
+"""``stopwise audit``: when each rule would have stopped a run, and whether to stop now."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stopwise.integrations._foreign import Told
 
 
+# Long because Typer reads the options from the signature.
 def audit(
     file: Annotated[
         str,
@@ -54,7 +55,7 @@ def audit(
     paid = None if unit_cost else cost
     told = _read_elsewhere(file, study, value, paid, maximize=maximize, log=log or ())
     if told is not None:
-        found = audit_of(
+        audited = audit_of(
             told.history,
             space=told.space,
             direction=told.direction,
@@ -63,7 +64,7 @@ def audit(
             n_initial=n_initial,
         )
     else:
-        found = audit_of(
+        audited = audit_of(
             file,
             lam=lam,
             value=value,
@@ -74,11 +75,11 @@ def audit(
             bounds=dict(map(_bounds, bounds or [])),
             n_initial=n_initial,
         )
-    typer.echo(str(found))
+    typer.echo(str(audited))
     if html is not None:
         from stopwise.tools import report
 
-        report.write(found.study, html)
+        report.write(audited.study, html)
         typer.echo(f"report: {html}")
 
 
@@ -91,7 +92,7 @@ def _read_elsewhere(
     maximize: bool,
     log: Collection[str],
 ) -> Told | None:
-    """The history of another package's study; None for a file of our own or a table."""
+    """The history of another package's study; None for a journal or a table."""
     if "://" in file:
         from stopwise.integrations.optuna import read_history
 
@@ -109,7 +110,7 @@ def _read_elsewhere(
 
 
 def _or(cost: str | None, usual: str) -> str | None:
-    """What costs are called where the user does not say."""
+    """The name of the costs; the usual one if the user gave none."""
     return usual if cost == "cost" else cost
 
 

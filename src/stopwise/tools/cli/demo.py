@@ -11,10 +11,10 @@ import typer
 def demo(
     *,
     problem: Annotated[
-        str, typer.Option(help="train (a real model, tuned) or pandora (why fair values).")
+        str, typer.Option(help="train (tune a real model) or pandora (why fair values).")
     ] = "train",
-    seed: Annotated[int | None, typer.Option(help="Of everything that is random.")] = None,
-    report: Annotated[str | None, typer.Option(help="Where the report of train goes.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything that is random.")] = None,
+    report: Annotated[str | None, typer.Option(help="File for the report of train.")] = None,
 ) -> None:
     """Tune a scikit-learn model until that is no longer worth it, or show Weitzman's boxes."""
     from stopwise.tools.cli import _demo

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``stopwise report run.jsonl``: a run as one page."""
+"""``stopwise report run.jsonl``: a run as one HTML page."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ import typer
 
 def report(
     journal: Annotated[
-        Path, typer.Argument(metavar="JOURNAL", help="What a study or `stopwise run` writes.")
+        Path,
+        typer.Argument(metavar="JOURNAL", help="The file that a study or `stopwise run` writes."),
     ],
     *,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Of the page; beside the journal if left out.")
+        Path | None,
+        typer.Option("--out", help="File of the page; beside the journal if left out."),
     ] = None,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Serve it on this machine, anew as the run goes on.")
+        bool, typer.Option("--serve", help="Serve it on this machine, updated as the run goes on.")
     ] = False,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="To serve at; any that is free if left out.")
+        int, typer.Option(min=0, max=65535, help="Port to serve at; any free one if left out.")
     ] = 0,
 ) -> None:
     """Show a run, finished or still going, as one HTML page that needs no network."""

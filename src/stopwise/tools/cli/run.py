@@ -12,7 +12,7 @@ import typer
 
 if TYPE_CHECKING:
     from stopwise.study import Study
-    from stopwise.tools.runner import Config, End, OnChange
+    from stopwise.tools.runner import Config, OnChange, RunEnd
 
 
 def run(
@@ -38,21 +38,21 @@ def run(
     config = runner.load(file)
     runner.check_program(config)
     if check:
-        typer.echo(runner.described(config))
+        typer.echo(runner.description(config))
         return
     changed = runner.changes(config) if config.journal.exists() else []
-    with closing(runner.opened(config)) as study:
-        runner.keep(config)
+    with closing(runner.open_study(config)) as study:
+        runner.keep_copy(config)
         _say_how_it_begins(config, study, changed)
         with _shown(config, study) as on_change:
-            end = runner.drive(config, study, on_change, typer.echo)
+            end = runner.run_trials(config, study, on_change, typer.echo)
         _say_how_it_ended(config, study, end)
     codes = {"verdict": 0, "failures": 3, "interrupted": 128 + end.signal}
     raise typer.Exit(codes[end.why])
 
 
 def _check_system() -> None:
-    """Refuse systems without process groups and sessions, before anything is imported."""
+    """Refuse systems without process groups and sessions, before the runner is imported."""
     import os
 
     from stopwise.errors import StopwiseError
@@ -67,7 +67,7 @@ def _check_system() -> None:
 
 @contextmanager
 def _shown(config: Config, study: Study) -> Iterator[OnChange]:
-    """Live where somebody watches; elsewhere a line for each change."""
+    """A live view in a terminal; elsewhere a line for each change."""
     import sys
 
     from stopwise.tools.progress import SECONDS, Progress
@@ -93,15 +93,15 @@ def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None
         typer.echo(f"changed since the last run: {line}")
 
 
-def _say_how_it_ended(config: Config, study: Study, end: End) -> None:
+def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
     from stopwise.core.quantity import quantity
-    from stopwise.tools.runner.passing import written
+    from stopwise.tools.runner.parameter_passing import as_text
 
     best = study.best
     if best is None:
         typer.echo("No trial has succeeded.")
     else:
-        shown = ", ".join(f"{name} = {written(value)}" for name, value in best.params.items())
+        shown = ", ".join(f"{name} = {as_text(value)}" for name, value in best.params.items())
         typer.echo(f"Best {config.value.key}: {best.value!r} (trial {best.number}) with {shown}")
     spent = f"{quantity(study.spent)} {config.cost.unit}"
     typer.echo(f"{len(study.history)} trials, {spent} spent.")

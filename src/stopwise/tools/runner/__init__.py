@@ -3,22 +3,22 @@
 
 from __future__ import annotations
 
-from stopwise.tools.runner.changes import changes, keep
-from stopwise.tools.runner.check import check_program, described
+from stopwise.tools.runner.check import check_program, description
 from stopwise.tools.runner.config import Config, load
-from stopwise.tools.runner.loop import End, OnChange, drive
-from stopwise.tools.runner.opening import new_study, opened
+from stopwise.tools.runner.config_changes import changes, keep_copy
+from stopwise.tools.runner.study_setup import new_study, open_study
+from stopwise.tools.runner.trial_loop import OnChange, RunEnd, run_trials
 
 __all__ = [
     "Config",
-    "End",
     "OnChange",
+    "RunEnd",
     "changes",
     "check_program",
-    "described",
-    "drive",
-    "keep",
+    "description",
+    "keep_copy",
     "load",
     "new_study",
-    "opened",
+    "open_study",
+    "run_trials",
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``--check`` prints: what a run would do, and with which trials it would begin."""
+"""The check of ``--check``: whether the program can start, and a description of the run."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
 from stopwise.record.history import Trial
 from stopwise.study import Study
-from stopwise.tools.runner.changes import changes
 from stopwise.tools.runner.config import Config
-from stopwise.tools.runner.opening import new_study
-from stopwise.tools.runner.passing import arguments, filled, mentioned, own_values, written
+from stopwise.tools.runner.config_changes import changes
+from stopwise.tools.runner.parameter_passing import (
+    arguments,
+    as_text,
+    builtin_values,
+    filled,
+    mentioned,
+)
+from stopwise.tools.runner.study_setup import new_study
 
 
 def check_program(config: Config) -> None:
@@ -28,7 +34,7 @@ def check_program(config: Config) -> None:
     program = config.command[0]
     if set(mentioned(program)) & set(config.space):
         return  # a parameter
-    program = filled(program, own_values("", 0))
+    program = filled(program, builtin_values("", 0))
     path = config.environment.get("PATH")
     sought = str(directory / program) if "/" in program else program
     if shutil.which(sought, path=path) is None:
@@ -40,8 +46,8 @@ def check_program(config: Config) -> None:
         raise InputError(message)
 
 
-def described(config: Config) -> str:
-    """What a run would do, for people."""
+def description(config: Config) -> str:
+    """What a run would do, and the trials it would begin with, as text."""
     is_new = not config.journal.exists()
     changed = [] if is_new else changes(config)
     study = new_study(config)
@@ -60,11 +66,11 @@ def described(config: Config) -> str:
 
 def _program(config: Config, first: Trial, which: str) -> Iterator[str]:
     folder = config.trials / f"{first.number:04}"
-    own = own_values(str(folder.relative_to(config.path.parent)), first.number)
-    argv = arguments(config.command, config.channel, first.params, own)
+    builtin = builtin_values(str(folder.relative_to(config.path.parent)), first.number)
+    argv = arguments(config.command, config.channel, first.params, builtin)
     yield f"{which} would run: {shlex.join(argv)}"
     if config.channel != "arguments":
-        shown = ", ".join(f"{name} = {written(value)}" for name, value in first.params.items())
+        shown = ", ".join(f"{name} = {as_text(value)}" for name, value in first.params.items())
         where = "environment" if config.channel == "environment" else "standard input, as JSON"
         yield f"  with, in its {where}: {shown}"
     yield f"  in the folder {Path(config.directory)}, {config.workers} at a time."
@@ -114,7 +120,7 @@ def _limits(config: Config) -> Iterator[str]:
 def _design(trials: list[Trial]) -> Iterator[str]:
     yield f"The first {len(trials)} trials, before a model chooses:"
     for trial in trials:
-        shown = ", ".join(f"{name} = {written(value)}" for name, value in trial.params.items())
+        shown = ", ".join(f"{name} = {as_text(value)}" for name, value in trial.params.items())
         yield f"  {trial.number:3}  {shown}"
 
 

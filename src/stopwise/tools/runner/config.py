@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the TOML file says, as frozen values. Every key is described in docs/run.md."""
+"""The configuration of a run: the TOML file as frozen values. docs/run.md describes every key."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from stopwise.core.exchange_rate import exchange_rate
 from stopwise.core.space import Categorical, Integer, Parameter, Real, as_domain
 from stopwise.errors import StopwiseError
 from stopwise.study.hard_limits import FAILURES
-from stopwise.tools.runner.passing import Channel, check_passing
+from stopwise.tools.runner.parameter_passing import Channel, check_passing
 from stopwise.tools.runner.rules import Rule, rules_of
-from stopwise.tools.runner.table import Table, shown
+from stopwise.tools.runner.toml_table import TomlTable, shown
 
 _NO_WORTH = """{} needs to know what an improvement is worth to you:
 
@@ -71,8 +71,8 @@ class Failures:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """How the study chooses and stops."""
+class SearchSettings:
+    """How the study chooses and stops: the table ``[search]``."""
 
     acquisition: str
     stopping: tuple[Rule, ...]
@@ -90,7 +90,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The file. ``data`` is what TOML made of it, to see later what has changed."""
+    """The whole file. ``data`` is the file as ``tomllib`` read it, to compare with later."""
 
     path: Path
     command: tuple[str, ...]
@@ -106,7 +106,7 @@ class Config:
     cost: Cost
     worth: Worth | None
     failures: Failures
-    search: Search
+    search: SearchSettings
     data: Mapping[str, Any]
 
     @property
@@ -128,7 +128,7 @@ class Config:
 def load(path: Path) -> Config:
     """Read and check a file; every error names its line."""
     path = path.absolute()
-    top = Table.read(path)
+    top = TomlTable.read(path)
     space = _space(top.table("parameters"))
     config = Config(
         path=path,
@@ -163,7 +163,7 @@ def load(path: Path) -> Config:
     return config
 
 
-def _space(table: Table) -> dict[str, Parameter]:
+def _space(table: TomlTable) -> dict[str, Parameter]:
     if not table.data:
         raise table.error(None, "[parameters] is empty: nothing could be varied.")
     space = {name: _parameter(table.table(name)) for name in table.data}
@@ -171,28 +171,28 @@ def _space(table: Table) -> dict[str, Parameter]:
     return space
 
 
-def _parameter(table: Table) -> Parameter:
+def _parameter(table: TomlTable) -> Parameter:
     kind = table.word("type", ("real", "integer", "categorical"))
     try:
         if kind == "categorical":
-            made: Parameter = Categorical(_choices(table))
+            parameter: Parameter = Categorical(_choices(table))
         elif kind == "integer":
             low, high = (table.whole(key, least=-(10**12)) for key in ("low", "high"))
-            made = Integer(low, high, log=table.typed("log", bool, default=False))
+            parameter = Integer(low, high, log=table.typed("log", bool, default=False))
         else:
             low, high = table.number("low"), table.number("high")
-            made = Real(low, high, log=table.typed("log", bool, default=False))
+            parameter = Real(low, high, log=table.typed("log", bool, default=False))
     except StopwiseError as error:
         if str(error).startswith(table.name):  # it names its line already
             raise
         raise table.error(None, str(error)) from error
     table.done()
-    return made
+    return parameter
 
 
-def _choices(table: Table) -> list[Any]:
+def _choices(table: TomlTable) -> list[Any]:
     choices: list[Any] = table.typed("choices", list)
-    inner = Table(table.name, {}, (*table.where, "choices"), table.lines)
+    inner = table.at("choices")
     for index, choice in enumerate(choices):
         if not isinstance(choice, str | int | float | bool) or "\0" in str(choice):
             message = f"a choice must be a string, a number or a boolean, not {shown(choice)}."
@@ -200,15 +200,15 @@ def _choices(table: Table) -> list[Any]:
     return choices
 
 
-def _environment(table: Table) -> dict[str, str]:
-    found = {name: table.typed(name, str) for name in table.data}
-    for name, value in found.items():
+def _environment(table: TomlTable) -> dict[str, str]:
+    variables = {name: table.typed(name, str) for name in table.data}
+    for name, value in variables.items():
         if not name or "=" in name or "\0" in name + value:
             raise table.error(name, f"{name!r} cannot be the name of an environment variable.")
-    return found
+    return variables
 
 
-def _value(table: Table) -> Value:
+def _value(table: TomlTable) -> Value:
     value = Value(
         table.typed("key", str, "value"),
         table.typed("file", str, None),
@@ -218,7 +218,7 @@ def _value(table: Table) -> Value:
     return value
 
 
-def _cost(table: Table) -> Cost:
+def _cost(table: TomlTable) -> Cost:
     kind = table.word("kind", ("seconds", "reported", "none"), "seconds")
     price, key = table.positive("price_per_hour", None), table.typed("key", str, "cost")
     table.done()
@@ -231,7 +231,7 @@ def _cost(table: Table) -> Cost:
     return Cost(kind, price, key)  # type: ignore[arg-type]
 
 
-def _worth(table: Table) -> Worth | None:
+def _worth(table: TomlTable) -> Worth | None:
     lam, trade = table.positive("lam", None), ("improvement", "cost")
     improvement, cost = (table.positive(key, None) for key in trade)
     table.done()
@@ -249,8 +249,8 @@ def _worth(table: Table) -> Worth | None:
     return Worth(exchange_rate(improvement=improvement, cost=cost), improvement, cost)
 
 
-def _check_worth_is_not_needed(top: Table, config: Config) -> None:
-    """Refuse to go on without [worth] where a rule or the acquisition needs it."""
+def _check_worth_is_not_needed(top: TomlTable, config: Config) -> None:
+    """Refuse a file without [worth] where a rule or the acquisition needs it."""
     search = config.search
     rules = [rule.name for rule in (*search.stopping, *search.watch) if rule.needs_lam]
     by_budget = config.budget is not None
@@ -264,7 +264,7 @@ def _check_worth_is_not_needed(top: Table, config: Config) -> None:
         raise top.error(None, _NO_WORTH.format(needing[0]))
 
 
-def _failures(table: Table) -> Failures:
+def _failures(table: TomlTable) -> Failures:
     failures = Failures(table.whole("stop_after", 5), table.whole("retry", 0, least=0))
     table.done()
     if failures.stop_after > FAILURES:
@@ -273,13 +273,13 @@ def _failures(table: Table) -> Failures:
     return failures
 
 
-def _search(table: Table, space: Mapping[str, Parameter]) -> Search:
+def _search(table: TomlTable, space: Mapping[str, Parameter]) -> SearchSettings:
     noise = table.any("noise", None)
     if isinstance(noise, str):
         table.word("noise", ["learn"])
     elif noise is not None:
         noise = table.positive("noise")
-    search = Search(
+    search = SearchSettings(
         table.word("acquisition", ACQUISITIONS, "pbgi"),
         rules_of(table, "stopping", "pbgi"),
         rules_of(table, "watch", []),
@@ -292,11 +292,11 @@ def _search(table: Table, space: Mapping[str, Parameter]) -> Search:
     return search
 
 
-def _start_from(table: Table, space: Mapping[str, Parameter]) -> tuple[Mapping[str, Any], ...]:
-    given: list[Any] = table.typed("start_from", list, [])
-    inner = Table(table.name, {}, (*table.where, "start_from"), table.lines)
+def _start_from(table: TomlTable, space: Mapping[str, Parameter]) -> tuple[Mapping[str, Any], ...]:
+    configurations: list[Any] = table.typed("start_from", list, [])
+    inner = table.at("start_from")
     domain = as_domain(space)
-    for index, params in enumerate(given):
+    for index, params in enumerate(configurations):
         if not isinstance(params, dict):
             message = f"start_from holds tables such as {{ lr = 0.01 }}, not {shown(params)}."
             raise inner.error(index, message)
@@ -304,4 +304,4 @@ def _start_from(table: Table, space: Mapping[str, Parameter]) -> tuple[Mapping[s
             domain.encode(params)
         except StopwiseError as error:
             raise inner.error(index, str(error)) from error
-    return tuple(given)
+    return tuple(configurations)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One start of the program: its folder, its supervisor, and how it ended."""
+"""The process of one trial: its folder, its supervisor, and how it ended."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typing import Any
 
 from stopwise.tools.runner import supervisor
 from stopwise.tools.runner.config import Config
-from stopwise.tools.runner.passing import arguments, filled, own_values, variables
+from stopwise.tools.runner.parameter_passing import arguments, builtin_values, filled, variables
 
 Stamp = tuple[int, int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProgramEnd:
     """How a program ended.
 
     Args:
@@ -40,8 +40,18 @@ class Ended:
 
 
 @dataclass(slots=True)
-class Running:
-    """A program that runs: where its output goes, and the two pipes to its supervisor."""
+class RunningProgram:
+    """A program that runs: its output files, and the two pipes to its supervisor.
+
+    Args:
+        folder: Where its output goes.
+        result_file: The file it writes its result to; None for standard output.
+        written_before: The stamp of that file before the start.
+        process: The supervisor.
+        life: A pipe to the supervisor: a byte stops the program, closing it kills the program.
+        status: A pipe from the supervisor, which tells how the program ended.
+        begun: When it started, on the monotonic clock.
+    """
 
     folder: Path
     result_file: Path | None
@@ -56,8 +66,8 @@ class Running:
         """Becomes readable when there is something to ``hear``."""
         return self.status
 
-    def hear(self) -> Ended | None:
-        """Read what the supervisor says; how the program ended, once it has."""
+    def hear(self) -> ProgramEnd | None:
+        """Read from the supervisor; how the program ended, once it has."""
         heard = os.read(self.status, 65536)
         self._heard += heard
         return None if heard else self._ended()
@@ -74,49 +84,40 @@ class Running:
                 os.close(fd)
         self.process.wait()
 
-    def _ended(self) -> Ended:
+    def _ended(self) -> ProgramEnd:
         told: dict[str, Any] = {}
         for line in self._heard.splitlines():
             told |= json.loads(line)
         if "error" in told:
-            return Ended("unstartable", 127, told.get("seconds", 0.0), str(told["error"]))
+            return ProgramEnd("unstartable", 127, told.get("seconds", 0.0), str(told["error"]))
         if "exit" not in told:
-            return Ended("lost", -9, time.monotonic() - self.begun)
-        return Ended(told["why"], told["exit"], told["seconds"])
+            return ProgramEnd("lost", -9, time.monotonic() - self.begun)
+        return ProgramEnd(told["why"], told["exit"], told["seconds"])
 
 
-def start(config: Config, number: int, params: Mapping[str, Any]) -> Running:
+def start(config: Config, number: int, params: Mapping[str, Any]) -> RunningProgram:
     """Start the program for one trial, with its output into a new folder."""
     folder = _new_folder(config.trials, number)
-    own = own_values(str(folder), number)
-    argv = arguments(config.command, config.channel, params, own)
-    where = config.path.parent / filled(config.directory, own)
-    result_file = None if config.value.file is None else where / filled(config.value.file, own)
+    builtin = builtin_values(str(folder), number)
+    where = config.path.parent / filled(config.directory, builtin)
+    result_file = None if config.value.file is None else where / filled(config.value.file, builtin)
     before = stamp(result_file)
     record = folder / "params.json"
     record.write_text(json.dumps(dict(params)) + "\n", encoding="utf-8")
     life, life_of_us = os.pipe()
     status_of_us, status = os.pipe()
     try:
-        with (
-            (record if config.channel == "stdin" else Path(os.devnull)).open("rb") as stdin,
-            (folder / "stdout").open("wb") as stdout,
-            (folder / "stderr").open("wb") as stderr,
-        ):
-            process = subprocess.Popen(  # noqa: S603  the user's own command, without a shell
-                [
-                    *(sys.executable, "-I", "-S", supervisor.__file__),
-                    *(str(life), str(status), repr(config.timeout or 0.0)),
-                    *argv,
-                ],
-                cwd=where,
-                env={**os.environ, **config.environment, **variables(config.channel, params, own)},
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                pass_fds=(life, status),
-                start_new_session=True,
-            )
+        process = _spawn(
+            [
+                *(str(life), str(status), repr(config.timeout or 0.0)),
+                *arguments(config.command, config.channel, params, builtin),
+            ],
+            directory=where,
+            variables={**config.environment, **variables(config.channel, params, builtin)},
+            stdin=record if config.channel == "stdin" else Path(os.devnull),
+            output=folder,
+            pipes=(life, status),
+        )
     except BaseException:
         os.close(life_of_us)
         os.close(status_of_us)
@@ -125,22 +126,49 @@ def start(config: Config, number: int, params: Mapping[str, Any]) -> Running:
         os.close(life)
         os.close(status)
     begun = time.monotonic()
-    return Running(folder, result_file, before, process, life_of_us, status_of_us, begun)
+    return RunningProgram(folder, result_file, before, process, life_of_us, status_of_us, begun)
+
+
+def _spawn(
+    argv: list[str],
+    *,
+    directory: Path,
+    variables: Mapping[str, str],
+    stdin: Path,
+    output: Path,
+    pipes: tuple[int, int],
+) -> subprocess.Popen[bytes]:
+    """Start a supervisor, in a session of its own and with these pipes left open."""
+    with (
+        stdin.open("rb") as input_file,
+        (output / "stdout").open("wb") as stdout,
+        (output / "stderr").open("wb") as stderr,
+    ):
+        return subprocess.Popen(  # noqa: S603  the user's own command, without a shell
+            [sys.executable, "-I", "-S", supervisor.__file__, *argv],
+            cwd=directory,
+            env={**os.environ, **variables},
+            stdin=input_file,
+            stdout=stdout,
+            stderr=stderr,
+            pass_fds=pipes,
+            start_new_session=True,
+        )
 
 
 def stamp(file: Path | None) -> Stamp:
-    """What tells a file that was written since from one that was there before."""
+    """Time, size and inode of a file, which change when it is written again; None if missing."""
     try:
-        found = file.stat() if file else None
+        stat = file.stat() if file else None
     except OSError:
         return None
-    return found and (found.st_mtime_ns, found.st_size, found.st_ino)
+    return stat and (stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
 
 def _new_folder(trials: Path, number: int) -> Path:
     """``0007``, or ``0007-2`` if the trial was started before: no output is overwritten."""
     start = 1
-    while True:
+    while True:  # ends at the first number that is not taken
         folder = trials / (f"{number:04}" if start == 1 else f"{number:04}-{start}")
         try:
             folder.mkdir(parents=True)

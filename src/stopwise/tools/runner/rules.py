@@ -11,7 +11,7 @@ from typing import Any
 from stopwise.errors import StopwiseError
 from stopwise.stopping import RULES, StoppingRule
 from stopwise.stopping.defaults import requirements
-from stopwise.tools.runner.table import Table, shown
+from stopwise.tools.runner.toml_table import TomlTable, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +31,18 @@ class Rule:
         return RULES[self.name](**self.options) if self.options else self.name
 
 
-def rules_of(table: Table, key: str, default: str | list[str]) -> tuple[Rule, ...]:
+def rules_of(table: TomlTable, key: str, default: str | list[str]) -> tuple[Rule, ...]:
     """One rule or several."""
     given = table.any(key, default)
     if not isinstance(given, list):
         return (_rule(table, key, given),)
-    inner = Table(table.name, dict(enumerate(given)), (*table.where, key), table.lines)  # type: ignore[arg-type]
+    inner = TomlTable(table.name, dict(enumerate(given)), (*table.where, key), table.lines)  # type: ignore[arg-type]
     return tuple(_rule(inner, index, item) for index, item in enumerate(given))
 
 
-def _rule(table: Table, key: str | int, given: object) -> Rule:
+def _rule(table: TomlTable, key: str | int, given: object) -> Rule:
     if isinstance(given, dict):
-        inner = Table(table.name, given, (*table.where, key), table.lines)
+        inner = TomlTable(table.name, given, (*table.where, key), table.lines)
         name = inner.word("rule", RULES)
         allowed = inspect.signature(RULES[name]).parameters
         options = {option: inner.any(option) for option in allowed if option in given}
@@ -50,7 +50,7 @@ def _rule(table: Table, key: str | int, given: object) -> Rule:
             inner.any(option, None)
         inner.done()
     elif isinstance(given, str):
-        inner = Table(table.name, {"rule": given}, (*table.where, key), table.lines)
+        inner = TomlTable(table.name, {"rule": given}, (*table.where, key), table.lines)
         name, options = inner.word("rule", RULES), {}
     else:
         message = f'a rule is a name or a table such as {{ rule = "gss" }}, not {shown(given)}.'
@@ -58,7 +58,7 @@ def _rule(table: Table, key: str | int, given: object) -> Rule:
     return _checked(table, key, Rule(name, options))
 
 
-def _checked(table: Table, key: str | int, rule: Rule) -> Rule:
+def _checked(table: TomlTable, key: str | int, rule: Rule) -> Rule:
     """Refuse options that are missing or wrong now, with their line."""
     needs = requirements(RULES[rule.name])
     missing = [name for name in needs.others if name not in rule.options]

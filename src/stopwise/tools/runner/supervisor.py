@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands between the runner and one program, so that nothing of the program outlives its trial.
+"""The supervisor of one program: no process of the program outlives its trial.
 
-A script of its own (standard library only), started by the runner in a new session:
+It is a script that needs the standard library only; the runner starts it in a new session:
 
     python supervisor.py LIFE STATUS TIMEOUT PROGRAM [ARGUMENT ...]
 
@@ -27,14 +27,14 @@ import time
 from collections.abc import Callable
 
 GRACE = 2.0  # seconds between SIGTERM and SIGKILL
-_PATIENCE = 5.0  # seconds for what was killed to be gone; a process in the kernel may need them
+_PATIENCE = 5.0  # seconds for killed processes to be gone; one in a system call may need them
 _LONGEST = 3600.0  # seconds of one wait; select refuses very long ones
 _LINUX = sys.platform == "linux"
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 
 
 def main(life: int, status: int, timeout: float, command: list[str]) -> None:
-    """Run the program to its end, and say on the status pipe how it ended."""
+    """Run the program to its end, and write to the status pipe how it ended."""
     for fd in (life, status):
         os.set_inheritable(fd, False)  # noqa: FBT003  os has no keyword for it
     prctl = _prctl()
@@ -44,7 +44,7 @@ def main(life: int, status: int, timeout: float, command: list[str]) -> None:
     program = os.fork()
     if program == 0:
         _become(command, status, prctl)
-    with contextlib.suppress(OSError):  # the program does the same; whoever comes first
+    with contextlib.suppress(OSError):  # the program does the same; either may come first
         os.setpgid(program, program)
     ended, why = _watch(program, life, wake, begin + timeout if timeout else None)
     if ended is None:
@@ -57,7 +57,7 @@ def main(life: int, status: int, timeout: float, command: list[str]) -> None:
 
 
 def _become(command: list[str], status: int, prctl: Callable[[int, int], None]) -> None:
-    """In the child: turn into the program, or say why not."""
+    """In the child: execute the program, or report why that is not possible."""
     try:
         os.setpgid(0, 0)
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -74,8 +74,8 @@ def _become(command: list[str], status: int, prctl: Callable[[int, int], None]) 
 
 
 def _watch(program: int, life: int, wake: int, deadline: float | None) -> tuple[int | None, str]:
-    """Wait for the program's end, the deadline, a wish to stop, or the runner's death."""
-    while True:
+    """Wait for the end of the program, the deadline, a request to stop, or the runner's death."""
+    while True:  # every pass waits for one of these
         left = None if deadline is None else min(max(deadline - time.monotonic(), 0.0), _LONGEST)
         ready, _, _ = select.select([life, wake], [], [], left)
         ended = _reap(program)
@@ -90,7 +90,7 @@ def _watch(program: int, life: int, wake: int, deadline: float | None) -> tuple[
 
 
 def _stop(program: int, life: int, *, at_once: bool) -> int:
-    """End the program: SIGTERM, and SIGKILL when the grace is over or the runner is dead."""
+    """RunEnd the program: SIGTERM, and SIGKILL when the grace is over or the runner is dead."""
     ended = None
     if not at_once:
         _signal_group(program, signal.SIGTERM)
@@ -107,7 +107,7 @@ def _stop(program: int, life: int, *, at_once: bool) -> int:
 
 
 def _kill_rest(program: int) -> None:
-    """Kill what the program has left behind, again until nothing is left."""
+    """Kill the processes that the program has left behind, until none is left."""
     deadline = time.monotonic() + _PATIENCE
     _signal_group(program, signal.SIGKILL)
     while time.monotonic() < deadline:
@@ -118,17 +118,17 @@ def _kill_rest(program: int) -> None:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
-            return  # no child is left; where orphans come to us, no descendant either
+            return  # no child is left; on Linux, no descendant either
         time.sleep(0.005)
 
 
 def _reap(program: int) -> int | None:
     """The program's exit code if it has ended; orphans that ended are reaped on the way."""
-    while True:
+    while True:  # ends when no more children have ended
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return 127  # somebody else reaped it; cannot happen, and must not hang
+            return 127  # it was reaped elsewhere, which should not happen and must not hang
         if pid == program:
             return os.waitstatus_to_exitcode(status)
         if pid == 0:
@@ -141,7 +141,7 @@ def _signal_group(group: int, number: int) -> None:
 
 
 def _descendants(ancestor: int) -> list[int]:
-    """Every process below one, on Linux; elsewhere nobody says cheaply."""
+    """All descendants of a process; none but on Linux, where alone they are cheap to list."""
     if not _LINUX:
         return []
     children: dict[int, list[int]] = {}
@@ -149,12 +149,12 @@ def _descendants(ancestor: int) -> list[int]:
         with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
             parent = int(file.read().rpartition(b")")[2].split()[1])
             children.setdefault(parent, []).append(int(name))
-    found, todo = [], [ancestor]
+    descendants, todo = [], [ancestor]
     while todo:
         below = children.get(todo.pop(), [])
-        found += below
+        descendants += below
         todo += below
-    return found
+    return descendants
 
 
 def _woken_by(*numbers: signal.Signals) -> int:

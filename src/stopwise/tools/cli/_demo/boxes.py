@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weitzman's boxes: prizes that cost something to look at, and ways to go about it.
+"""Weitzman's boxes (Pandora's problem), and policies to open them.
 
-Each box holds a normally distributed prize; opening it has a price. One may open as many as one
-likes, in any order, stop at any time, and keeps the best prize found (or nothing, which is 0).
+Each box holds a normally distributed prize; opening it has a price. The player opens as many boxes
+as they like, in any order, stops at any time, and keeps the best prize (or none, which is 0).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Policy:
     """An order in which to open, and when to stop.
 
     Args:
-        name: What people would call it.
+        name: For the table.
         order: Boxes in the order in which they are opened.
         enough: Stop before the k-th opening if the prize in hand is at least ``enough[k]``.
     """
@@ -68,8 +68,8 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a policy came to in each of many worlds."""
+class Games:
+    """The games of one policy, one in each of many worlds."""
 
     payoff: Array
     opened: Array
@@ -93,7 +93,7 @@ def by_index(name: str, order_by: Array, worth: Array) -> Policy:
 
 
 def policies(boxes: Boxes) -> list[Policy]:
-    """Fair values, and what people do without them."""
+    """The policy of fair values, and what people do without them."""
     mean = boxes.mean
     return [
         by_index("by fair value", boxes.fair_values, boxes.fair_values),
@@ -103,15 +103,17 @@ def policies(boxes: Boxes) -> list[Policy]:
     ]
 
 
-def play(boxes: Boxes, policy: Policy, prizes: Array) -> Outcome:
+def play(boxes: Boxes, policy: Policy, prizes: Array) -> Games:
     """A policy in many worlds at once; ``prizes`` has a row for each world."""
-    found = np.maximum.accumulate(np.maximum(prizes[:, policy.order], 0.0), axis=1)
-    in_hand = np.column_stack([np.zeros(len(prizes)), found])  # before each opening, and at last
+    best_so_far = np.maximum.accumulate(np.maximum(prizes[:, policy.order], 0.0), axis=1)
+    in_hand = np.column_stack(
+        [np.zeros(len(prizes)), best_so_far]
+    )  # before each opening, and at last
     goes_on = np.logical_and.accumulate(in_hand[:, :-1] < policy.enough, axis=1)
     opened = goes_on.sum(axis=1)
     paid = np.concatenate([[0.0], np.cumsum(boxes.price[policy.order])])[opened]
     best = in_hand[np.arange(len(prizes)), opened]
-    return Outcome(best - paid, opened.astype(float), paid)
+    return Games(best - paid, opened.astype(float), paid)
 
 
 def worlds(boxes: Boxes, count: int, seed: int) -> Array:
@@ -124,7 +126,7 @@ def best_possible(boxes: Boxes, cells: int = 4000) -> float:
     """The expected payoff of the best of all policies, by dynamic programming.
 
     V(S, y) = max(y, max over i in S of E V(S less i, max(y, prize_i)) - price_i), over every set
-    S of unopened boxes and a fine grid of prizes in hand. It knows nothing of fair values.
+    S of unopened boxes and a fine grid of prizes in hand. It does not use fair values.
     """
     top = float(np.max(boxes.mean + 8.0 * boxes.std))
     edges = np.linspace(0.0, top, cells + 1)

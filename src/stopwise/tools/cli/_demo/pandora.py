@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why fair values are the right way to think, on one screen: Weitzman's boxes."""
+"""The demo of fair values on one screen: Weitzman's boxes."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ def one_game(prizes: Array) -> str:
 
 
 def _compared(prizes: Array) -> Table:
-    """The mean payoff of each policy over the same worlds, and the best that can be had."""
+    """The mean payoff of each policy over the same worlds, and the best possible."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(f"mean of {len(prizes):,} games")
     for heading in ("payoff", "opened", "paid"):
         table.add_column(heading, justify="right")
     for policy in policies(BOXES):
-        outcome = play(BOXES, policy, prizes)
+        games = play(BOXES, policy, prizes)
         table.add_row(
             policy.name,
-            f"{outcome.mean:.3f} +- {outcome.error:.3f}",
-            f"{outcome.opened.mean():.1f}",
-            f"{outcome.paid.mean():.2f}",
+            f"{games.mean:.3f} +- {games.error:.3f}",
+            f"{games.opened.mean():.1f}",
+            f"{games.paid.mean():.2f}",
         )
     best = f"{best_possible(BOXES):.3f}{'':9}"  # in line with those that have an error
     table.add_row("the best policy, by dynamic programming", best)

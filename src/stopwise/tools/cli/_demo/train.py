@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tune a real model until the next trial is no longer worth it, and compare with 50 trials."""
+"""The demo of tuning: a real model, until the next trial is not worth it, against 50 trials."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from stopwise.tools.progress.words import SECONDS, amount, configuration
 REPORT = "stopwise-demo.html"
 SEED = 0  # the default of Study, not one chosen for its outcome
 IMPROVEMENT, SECONDS_FOR_IT = 1.0, 5.0
-FIXED = 50  # trials that people run for want of a rule
+FIXED = 50  # a usual number of trials without a stopping rule
 MOST_SECONDS = 45.0  # for each of the two searches; reached on slow machines only
 
 Objective = Callable[[dict[str, Any]], float]
 
 
 @dataclass(frozen=True)
-class Search:
-    """What a search came to: its trials, the seconds they took and the best value."""
+class Summary:
+    """A finished search: its trials, the seconds they took and the best value."""
 
     trials: int
     seconds: float
@@ -69,7 +69,7 @@ def random_trials(
     *,
     count: int = FIXED,
     most_seconds: float = MOST_SECONDS,
-) -> Search:
+) -> Summary:
     """Really run random trials, as RandomizedSearchCV(n_iter=50) would, while time lasts."""
     domain = as_domain(SPACE)
     draws = domain.decode(np.random.default_rng(seed).random((count, domain.width)))
@@ -83,21 +83,21 @@ def random_trials(
         seconds += evaluated.seconds
         if seconds > most_seconds:
             break
-    return Search(len(values), seconds, min(values))
+    return Summary(len(values), seconds, min(values))
 
 
-def _conclude(console: Console, result: Result, fixed: Search, lam: float) -> None:
+def _conclude(console: Console, result: Result, fixed: Summary, lam: float) -> None:
     if result.best is None:  # every training failed: there is nothing to compare
         return
-    own = Search(len(result.history), result.spent, result.best.value)
+    ours = Summary(len(result.history), result.spent, result.best.value)
     console.print(
-        f"\n[bold]Best:[/] {own.best:.2f} % misread with {configuration(result.best.params)}"
+        f"\n[bold]Best:[/] {ours.best:.2f} % misread with {configuration(result.best.params)}"
     )
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for heading in ("", "trials", "training", "misread", "priced in"):
         table.add_column(heading, justify="right" if heading else "left")
     for name, search in (
-        ("stopwise, until it stopped", own),
+        ("stopwise, until it stopped", ours),
         ("random trials, really run", fixed),
     ):
         table.add_row(

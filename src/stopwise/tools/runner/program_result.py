@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial came to: a value and a cost, or why there is none."""
+"""The result of a program that has ended: its value and cost, or the reason for its failure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stopwise.tools.runner.config import Config
-from stopwise.tools.runner.process import Ended, Running, stamp
+from stopwise.tools.runner.process import ProgramEnd, RunningProgram, stamp
 
-_TAIL = 1 << 20  # bytes of output that are looked at for the last line
+_TAIL = 1 << 20  # bytes at the end of the output that are searched for the last line
 _LEAST = 1e-6  # seconds; a cost must be positive
-_SHOWN = 200  # characters of the program's own words in a message
+_SHOWN = 200  # characters of the program's output in a message
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What is told to the study.
+class ProgramResult:
+    """The value and the cost of a trial, as the study is told them.
 
     Args:
         value: None if the trial failed.
-        cost: None where the study knows it, or where nobody does.
+        cost: None where every trial costs 1, and where a failed program reported none.
         message: Why it failed.
         retriable: Whether another start might help.
     """
@@ -35,22 +35,24 @@ class Outcome:
     retriable: bool = True
 
 
-def outcome(config: Config, running: Running, ended: Ended) -> Outcome:
+def read_result(config: Config, running: RunningProgram, ended: ProgramEnd) -> ProgramResult:
     """Read the value and the cost of a program that has ended."""
     by_clock = _cost_by_clock(config, ended.seconds)
     if ended.why == "timeout":
         message = f"killed after {ended.seconds:.3g} s (timeout = {config.timeout:g})"
-        return Outcome(None, by_clock, message, retriable=False)
+        return ProgramResult(None, by_clock, message, retriable=False)
     if ended.exit_code != 0:
-        return Outcome(None, by_clock, _last_words(ended.exit_code, running.folder / "stderr"))
+        return ProgramResult(
+            None, by_clock, _last_words(ended.exit_code, running.folder / "stderr")
+        )
     try:
         return _reported(config, _answer(running), by_clock)
     except _NoAnswerError as error:
-        return Outcome(None, by_clock, str(error))
+        return ProgramResult(None, by_clock, str(error))
 
 
 class _NoAnswerError(Exception):
-    """Why there is no value; never leaves this module."""
+    """The reason why there is no value; caught in this module."""
 
 
 def _cost_by_clock(config: Config, seconds: float) -> float | None:
@@ -60,8 +62,8 @@ def _cost_by_clock(config: Config, seconds: float) -> float | None:
     return max(seconds, _LEAST) * (1.0 if price is None else price / 3600)
 
 
-def _answer(running: Running) -> object:
-    """The JSON that the program wrote."""
+def _answer(running: RunningProgram) -> object:
+    """The JSON that the program printed, or wrote to its result file."""
     if running.result_file is None:
         text, source = last_line(running.folder / "stdout"), "the last line of stdout"
         if not text:
@@ -78,25 +80,25 @@ def _answer(running: Running) -> object:
     return answer
 
 
-def _reported(config: Config, answer: object, by_clock: float | None) -> Outcome:
+def _reported(config: Config, answer: object, by_clock: float | None) -> ProgramResult:
     reports_cost = config.cost.kind == "reported"
     if not isinstance(answer, dict) and not reports_cost:
-        answer = {config.value.key: answer}  # just a number
+        answer = {config.value.key: answer}  # a bare number
     if not isinstance(answer, dict):
         raise _NoAnswerError(f"an object with value and cost was expected, not {answer!r:.200}")
     cost = _number(answer, config.cost.key) if reports_cost else by_clock
     if cost is not None and not cost > 0:
         raise _NoAnswerError(f"the reported cost must be positive, not {cost!r}")
     try:
-        return Outcome(_number(answer, config.value.key), cost)
+        return ProgramResult(_number(answer, config.value.key), cost)
     except _NoAnswerError as error:
-        return Outcome(None, cost, str(error))
+        return ProgramResult(None, cost, str(error))
 
 
 def _number(answer: dict[str, object], key: str) -> float:
     if key not in answer:
-        found = ", ".join(map(repr, list(answer)[:8])) or "nothing"
-        raise _NoAnswerError(f"the JSON has no key {key!r}; it has {found}")
+        keys = ", ".join(map(repr, list(answer)[:8])) or "nothing"
+        raise _NoAnswerError(f"the JSON has no key {key!r}; it has {keys}")
     value = answer[key]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _NoAnswerError(f"{key!r} is no number: {value!r:.200}")
@@ -110,7 +112,7 @@ def _number(answer: dict[str, object], key: str) -> float:
 
 
 def last_line(path: Path) -> str:
-    """The last line that is not blank, of at most a mebibyte; the rest is not read."""
+    """The last line that is not blank; only the last mebibyte is read."""
     lines = _tail(path).rstrip().splitlines()
     return lines[-1].strip() if lines else ""
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loop: while it is worth it, ask, start, wait, tell. One thread; programs run beside it."""
+"""The trial loop: ask, start, wait and tell, as long as the study does not stop.
+
+The loop has one thread; programs run beside it as processes.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from stopwise.errors import InputError
 from stopwise.record.history import Trial
 from stopwise.study import Study
 from stopwise.tools.runner.config import Config
-from stopwise.tools.runner.outcome import Outcome, outcome
-from stopwise.tools.runner.process import Ended, Running, start
-from stopwise.tools.runner.signals import Signals
+from stopwise.tools.runner.interrupts import Interrupts
+from stopwise.tools.runner.process import ProgramEnd, RunningProgram, start
+from stopwise.tools.runner.program_result import ProgramResult, read_result
 
-_TOGETHER = 0.3  # seconds within which a system that shuts down has signalled everybody
+_TOGETHER = 0.3  # seconds within which a system that shuts down has signalled all processes
 
 OnChange = Callable[[Study, str], None]
 """Called after every change with the study and one line that says what happened."""
@@ -28,8 +31,8 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class End:
-    """Why a run ended: ``"verdict"``, ``"failures"`` or ``"interrupted"``, by which signal."""
+class RunEnd:
+    """Why a run ended: a verdict of the study, failures, or a signal, and which one."""
 
     why: Literal["verdict", "failures", "interrupted"]
     reason: str
@@ -37,42 +40,45 @@ class End:
 
 
 @dataclass(slots=True)
-class _Start:
-    """A trial whose program runs, what earlier starts of it cost, and how many there were."""
+class _StartedTrial:
+    """A trial whose program runs, what its earlier starts cost, and how many of them failed."""
 
     trial: Trial
-    running: Running
+    running: RunningProgram
     paid: float = 0.0
     failed: int = 0
 
 
-def drive(config: Config, study: Study, on_change: OnChange, say: Say | None = None) -> End:
-    """Run trials until the study stops, the program fails too often, or somebody interrupts.
+def run_trials(
+    config: Config, study: Study, on_change: OnChange, say: Say | None = None
+) -> RunEnd:
+    """Run trials until the study stops, the program fails too often, or the user interrupts.
 
-    However it ends, no program is left running, and what was not told is still pending.
+    However it ends, no program is left running, and trials that were not told stay pending.
 
     Args:
-        config: What the file says.
+        config: The configuration.
         study: A new one, or one that goes on.
         on_change: Called after every change.
-        say: Called with what is no change: what a signal does. ``on_change`` if left out.
+        say: Called with messages that are no changes: what a signal does. ``on_change`` if left
+            out.
     """
     return _Loop(config, study, on_change, say or partial(on_change, study)).run()
 
 
 class _Loop:
-    """What runs, and what is still to be done."""
+    """The state of a run: the trials that run, failures in a row, and interrupts."""
 
     def __init__(self, config: Config, study: Study, on_change: OnChange, say: Say) -> None:
         self.config, self.study, self.on_change, self.say = config, study, on_change, say
-        self.started: list[_Start] = []
+        self.started: list[_StartedTrial] = []
         self.failed_in_a_row = 0
-        self.signals = Signals()
-        self.level = 0  # of the signals, as far as they were acted on
+        self.interrupts = Interrupts()
+        self.level = 0  # of the interrupts that were acted on
 
-    def run(self) -> End:
-        """Until nothing runs and nothing is to be started."""
-        with self.signals:
+    def run(self) -> RunEnd:
+        """Run until no trial runs and none is to be started."""
+        with self.interrupts:
             try:
                 while True:
                     self.fill()
@@ -84,37 +90,37 @@ class _Loop:
                     started.running.close()
 
     def fill(self) -> None:
-        """Start trials while there are free workers and reasons to."""
+        """Start trials while workers are free and the run goes on."""
         while (
             len(self.started) < self.config.workers
-            and self.signals.level == 0
+            and self.interrupts.level == 0
             and not self.fails_too_often()
             and not self.study.should_stop().stop
         ):
-            trial = self.study.ask()  # first what an earlier run left without answer
+            trial = self.study.ask()  # trials that an earlier run left pending come first
             running = start(self.config, trial.number, trial.params)
-            self.started.append(_Start(trial, running))
+            self.started.append(_StartedTrial(trial, running))
             self.on_change(self.study, f"trial {trial.number} started: {_shown(trial)}")
 
     def wait(self) -> None:
-        """Wait for a program to end or a signal to come, and deal with it."""
+        """Wait for the end of a program or for a signal, and handle it."""
         with selectors.DefaultSelector() as selector:
-            selector.register(self.signals, selectors.EVENT_READ)
+            selector.register(self.interrupts, selectors.EVENT_READ)
             for started in self.started:
                 selector.register(started.running, selectors.EVENT_READ, started)
             ready = [key.data for key, _ in selector.select() if key.data is not None]
-        self.heed_signals()
+        self.handle_interrupts()
         for started in sorted(ready, key=lambda s: s.trial.number):
             ended = started.running.hear()
             if ended is not None:
                 self.finish(started, ended)
 
-    def heed_signals(self) -> None:
-        """Say what a new signal means, and at the second one stop what runs."""
-        self.signals.clear()
-        if self.signals.level == self.level:
+    def handle_interrupts(self) -> None:
+        """Tell the user what a new signal does; at the second one stop the running programs."""
+        self.interrupts.clear()
+        if self.interrupts.level == self.level:
             return
-        self.level = self.signals.level
+        self.level = self.interrupts.level
         n = len(self.started)
         if self.level == 1:
             line = f"no new trials; {n} running may finish. Once more stops them."
@@ -124,8 +130,8 @@ class _Loop:
                 started.running.stop()
         self.say(line)
 
-    def finish(self, started: _Start, ended: Ended) -> None:
-        """Tell the study how a trial ended, start it again, or leave it unanswered."""
+    def finish(self, started: _StartedTrial, ended: ProgramEnd) -> None:
+        """Tell the study how a trial ended, start it again, or leave it pending."""
         started.running.close()
         self.started.remove(started)
         if ended.why == "unstartable":
@@ -136,65 +142,65 @@ class _Loop:
             raise InputError(message)
         if self.was_interrupted(ended):
             return
-        found = outcome(self.config, started.running, ended)
-        if found.cost is not None:
-            found = replace(found, cost=found.cost + started.paid)
+        result = read_result(self.config, started.running, ended)
+        if result.cost is not None:
+            result = replace(result, cost=result.cost + started.paid)
         elif started.paid:
-            found = replace(found, cost=started.paid)
-        if not self.is_retried(started, found):
-            self.tell(started.trial, found)
+            result = replace(result, cost=started.paid)
+        if not self.is_retried(started, result):
+            self.tell(started.trial, result)
 
-    def was_interrupted(self, ended: Ended) -> bool:
-        """Whether the program ended because the run is to end, which says nothing of the trial."""
+    def was_interrupted(self, ended: ProgramEnd) -> bool:
+        """Whether the program ended because the run is to end, which is no failure."""
         if ended.why == "stopped":
             return True
         if ended.why == "terminated" or -ended.exit_code in (signal.SIGTERM, signal.SIGHUP):
-            # A machine that shuts down signals programs and runner alike, in whatever order.
+            # A machine that shuts down signals the programs and the runner, in any order.
             time.sleep(_TOGETHER)
-        return self.signals.level == 2 and ended.exit_code != 0
+        return self.interrupts.level == 2 and ended.exit_code != 0
 
-    def is_retried(self, started: _Start, found: Outcome) -> bool:
-        """Start a failed trial again where the file says so and nobody has interrupted."""
+    def is_retried(self, started: _StartedTrial, result: ProgramResult) -> bool:
+        """Start a failed trial again if the file says so and the run was not interrupted."""
         left = self.config.failures.retry - started.failed
-        if found.value is not None or not found.retriable or left < 1 or self.signals.level:
+        if result.value is not None or not result.retriable or left < 1 or self.interrupts.level:
             return False
         trial = started.trial
         again = start(self.config, trial.number, trial.params)
-        self.started.append(_Start(trial, again, found.cost or 0.0, started.failed + 1))
-        line = f"trial {trial.number} failed ({found.message}) and is started again"
+        self.started.append(_StartedTrial(trial, again, result.cost or 0.0, started.failed + 1))
+        line = f"trial {trial.number} failed ({result.message}) and is started again"
         self.on_change(self.study, line)
         return True
 
-    def tell(self, trial: Trial, found: Outcome) -> None:
-        """Tell the study, then whoever looks on."""
-        self.study.tell(trial, found.value, found.cost, message=found.message)
-        self.failed_in_a_row = 0 if found.value is not None else self.failed_in_a_row + 1
+    def tell(self, trial: Trial, result: ProgramResult) -> None:
+        """Tell the study the result, and report the change."""
+        self.study.tell(trial, result.value, result.cost, message=result.message)
+        self.failed_in_a_row = 0 if result.value is not None else self.failed_in_a_row + 1
         paid = self.study.history[-1].cost
         cost = f"cost {quantity(paid)}"
-        if found.value is None:
-            line = f"trial {trial.number} failed ({cost}): {found.message}"
+        if result.value is None:
+            line = f"trial {trial.number} failed ({cost}): {result.message}"
         else:
             best = self.study.best
             best_so_far = "" if best is None else f"; best {quantity(best.value)}"
-            line = f"trial {trial.number}: {quantity(found.value)} ({cost}){best_so_far}"
+            line = f"trial {trial.number}: {quantity(result.value)} ({cost}){best_so_far}"
         self.on_change(self.study, line)
 
     def fails_too_often(self) -> bool:
-        """Whether the file's number of failures in a row is reached."""
+        """Whether as many trials in a row have failed as the file allows."""
         return self.failed_in_a_row >= self.config.failures.stop_after
 
-    def end(self) -> End:
-        """Why there is nothing left to do."""
+    def end(self) -> RunEnd:
+        """Why the run has ended."""
         if self.fails_too_often():
             reason = f"{self.failed_in_a_row} trials in a row failed"
             last = next((o.message for o in reversed(self.study.history.observations)), "")
-            return End("failures", f"{reason}, the last with: {last}")
-        if self.signals.first is not None:
-            return End("interrupted", "interrupted", self.signals.first)
+            return RunEnd("failures", f"{reason}, the last with: {last}")
+        if self.interrupts.first is not None:
+            return RunEnd("interrupted", "interrupted", self.interrupts.first)
         verdict = self.study.should_stop()
         if verdict.rule == "failures":
-            return End("failures", verdict.reason)
-        return End("verdict", verdict.reason)
+            return RunEnd("failures", verdict.reason)
+        return RunEnd("verdict", verdict.reason)
 
 
 def _shown(trial: Trial) -> str:

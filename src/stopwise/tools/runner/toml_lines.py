@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On which line of a TOML text each key stands; ``tomllib`` reads values without positions.
+"""Line numbers of the keys of a TOML text, which ``tomllib`` does not keep.
 
-The text must be valid TOML (``tomllib`` has read it), so this walks over it without any checks.
+The text must be valid TOML: ``tomllib`` has read it before, so nothing is checked here.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def key_lines(text: str) -> dict[Where, int]:
 
 
 class _Walk:
-    """A position in the text, and what was found up to it."""
+    """A position in the text, and the lines of the keys before it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.found: dict[Where, int] = {}
+        self.line_of: dict[Where, int] = {}
         self.tables_of: dict[Where, int] = {}  # how many [[...]] an array has so far
 
     def document(self) -> dict[Where, int]:
@@ -53,7 +53,7 @@ class _Walk:
             else:
                 self.key_and_value(table)
             self.skip(_BLANK)
-        return self.found
+        return self.line_of
 
     def header(self) -> Where:
         is_array = self.text.startswith("[[", self.at)
@@ -72,7 +72,7 @@ class _Walk:
         return self.noted(self.current(where), line)
 
     def current(self, where: Where) -> Where:
-        """The last table so far, where this is an array of tables."""
+        """The path of the last table so far, if this is an array of tables."""
         count = self.tables_of.get(where)
         return where if count is None else (*where, count - 1)
 
@@ -122,7 +122,7 @@ class _Walk:
 
     def dotted_key(self) -> list[str]:
         parts = []
-        while True:
+        while True:  # each pass consumes a part of the text
             self.skip(_SPACE)
             quoted = self.text[self.at] in "\"'"
             raw = self.skip(_STRING if quoted else _BARE_KEY)
@@ -133,7 +133,7 @@ class _Walk:
             self.at += 1
 
     def noted(self, where: Where, line: int) -> Where:
-        self.found.setdefault(where, line)
+        self.line_of.setdefault(where, line)
         return where
 
     def line(self) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C once: begin nothing new. Twice, or a termination signal: stop what runs."""
+"""Interrupts of a run: Ctrl-C once starts nothing new; twice, or SIGTERM, stops what runs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, Self
 _HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Signals:
-    """Counts signals while it is entered, and can be waited for like a file.
+class Interrupts:
+    """A context that counts signals, and that can be waited for like a file.
 
     ``level`` is 0 while nobody has interrupted, 1 when running trials may finish, 2 when they are
-    to be stopped. The third signal raises KeyboardInterrupt, should all else hang.
+    to be stopped. The third signal raises KeyboardInterrupt, in case something hangs.
     """
 
     def __init__(self) -> None:

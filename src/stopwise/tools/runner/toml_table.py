@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One table of the file, read key by key; every refusal names the line and what was meant."""
+"""A reader of TOML tables, key by key; every error names the line and suggests a correction."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.errors import InputError
-from stopwise.tools.runner.lines import Where, key_lines
+from stopwise.tools.runner.toml_lines import Where, key_lines
 
 _NEEDED: Any = object()
-# Keys that end up in the last table if they are written below it.
+# Keys of the top level, which become part of the last table if they are written below it.
 TOP_LEVEL = ("command", "pass", "directory", "workers", "timeout", "budget", "max_trials")
 _HUGE = 1e300
 _KINDS = {str: "a string", bool: "true or false", list: "a list", dict: "a table"}
 
 
-class Table:
-    """A table of the file. ``done`` refuses the keys that nobody asked for.
+class TomlTable:
+    """A table of a TOML file. ``done`` refuses keys that were not read.
 
     Args:
-        name: Of the file, for messages.
+        name: Name of the file, for messages.
         data: The table's keys and values.
         where: The path of keys that leads to it.
-        lines: Of every key in the file.
+        lines: The line of every key in the file.
     """
 
     def __init__(
         self, name: str, data: Mapping[str, Any], where: Where, lines: Mapping[Where, int]
     ) -> None:
         self.name, self.data, self.where, self.lines = name, data, where, lines
-        self._known: list[str] = []
+        self._read: list[str] = []
 
     @classmethod
-    def read(cls, path: Path) -> Table:
+    def read(cls, path: Path) -> TomlTable:
         """The whole file as a table."""
         try:
             text = path.read_bytes().decode("utf-8").replace("\r\n", "\n")
@@ -67,11 +67,11 @@ class Table:
         return f"[{'.'.join(map(str, self.where))}]" if self.where else "the file"
 
     def done(self) -> None:
-        """Refuse keys that mean nothing here."""
+        """Refuse keys that have no meaning in this table."""
         for key in self.data:
-            if key not in self._known:
-                allowed = ", ".join(sorted(set(self._known)))
-                message = f"unknown key {key!r} in {self.title}{_meant(key, self._known)}"
+            if key not in self._read:
+                allowed = ", ".join(sorted(set(self._read)))
+                message = f"unknown key {key!r} in {self.title}{_meant(key, self._read)}"
                 hint = ""
                 if self.where and key in TOP_LEVEL:
                     hint = f" {key!r} belongs at the top, before the first [table]."
@@ -80,14 +80,14 @@ class Table:
     # ------------------------------------------------------------------- reading
 
     def any(self, key: str, default: Any = _NEEDED) -> Any:  # noqa: ANN401  TOML's own types
-        """Whatever stands at a key."""
-        self._known.append(key)
+        """The value of a key, of any type."""
+        self._read.append(key)
         if key in self.data:
             return self.data[key]
         if default is _NEEDED:
-            close = [k for k in _close(key, self.data) if k not in self._known]
-            found = f" Is {close[0]!r} meant as {key!r}?" if close else ""
-            raise self.error(None, f"{self.title} needs the key {key!r}.{found}")
+            close = [k for k in _close(key, self.data) if k not in self._read]
+            hint = f" Is {close[0]!r} meant as {key!r}?" if close else ""
+            raise self.error(None, f"{self.title} needs the key {key!r}.{hint}")
         return default
 
     def typed(self, key: str, kind: type, default: Any = _NEEDED) -> Any:  # noqa: ANN401
@@ -132,25 +132,28 @@ class Table:
             raise self.error(key, message)
         return value
 
-    def table(self, key: str, default: Any = _NEEDED) -> Table:  # noqa: ANN401
+    def table(self, key: str, default: Any = _NEEDED) -> TomlTable:  # noqa: ANN401
         """A table inside this one; an empty one where it is left out."""
-        return Table(self.name, self.typed(key, dict, default), (*self.where, key), self.lines)
+        return TomlTable(self.name, self.typed(key, dict, default), (*self.where, key), self.lines)
+
+    def at(self, key: str | int) -> TomlTable:
+        """A table without keys at a place inside this one, for errors about its elements."""
+        return TomlTable(self.name, {}, (*self.where, key), self.lines)
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of strings, not empty."""
-        given = self.any(key)
-        if isinstance(given, str):
-            words = ", ".join(shown(word) for word in given.split())
+        value = self.any(key)
+        if isinstance(value, str):
+            words = ", ".join(shown(word) for word in value.split())
             message = f"{key!r} must be a list of strings, not one string: {key} = [{words}]"
             raise self.error(key, f"{message}. (It is never run through a shell.)")
-        if not isinstance(given, list) or not given:
-            raise self.error(key, f"{key!r} must be a list of strings, not {shown(given)}.")
-        for index, item in enumerate(given):
+        if not isinstance(value, list) or not value:
+            raise self.error(key, f"{key!r} must be a list of strings, not {shown(value)}.")
+        for index, item in enumerate(value):
             if not isinstance(item, str) or "\0" in item:
-                found = Table(self.name, {}, (*self.where, key), self.lines)
                 message = f"element {index + 1} of {key!r} must be a string, not {shown(item)}."
-                raise found.error(index, message)
-        return tuple(given)
+                raise self.at(key).error(index, message)
+        return tuple(value)
 
 
 def shown(value: object) -> str:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How parameters reach the program: its arguments, its environment, its standard input.
+"""Parameter passing: from configurations to a program's arguments, environment and input.
 
-No shell is involved, so a value can do one kind of harm only: begin with a dash and be taken for
-an option. A value never begins an argument unless it cannot begin with a dash, or stands after
-``--``.
+No shell is involved, so a value can do harm in one way only: it begins with a dash and is taken
+for an option. Therefore a value may begin an argument only if it cannot begin with a dash, or if
+the argument stands after ``--``.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, Literal
 
 from stopwise.core.space import Categorical, Parameter
 from stopwise.errors import InputError
-from stopwise.tools.runner.table import Table, shown
+from stopwise.tools.runner.toml_table import TomlTable, shown
 
 Channel = Literal["arguments", "environment", "stdin"]
 Refuse = Callable[[str], InputError]  # makes an error that names its line
 
-OWN = ("trial_folder", "trial_number", "python")  # names that a command may mention besides
+BUILT_IN = ("trial_folder", "trial_number", "python")  # names that a command may use besides
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _OPTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -30,7 +30,7 @@ _SYSTEM_VARIABLE = re.compile(
 )
 
 
-def written(value: object) -> str:
+def as_text(value: object) -> str:
     """A value as text that reads back exactly."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -49,7 +49,7 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
 
     def piece(match: re.Match[str]) -> str:
         name = match.group(1)
-        return match.group()[0] if name is None else written(values[name])
+        return match.group()[0] if name is None else as_text(values[name])
 
     return _PIECE.sub(piece, template)
 
@@ -59,40 +59,40 @@ def mentioned(template: str) -> list[str]:
     return [m.group(1) for m in _PIECE.finditer(template) if m.group(1) is not None]
 
 
-def own_values(folder: str, number: int) -> dict[str, Any]:
-    """What a template may mention besides parameters."""
-    return dict(zip(OWN, (folder, number, sys.executable), strict=True))
+def builtin_values(folder: str, number: int) -> dict[str, Any]:
+    """What a template may use besides parameters."""
+    return dict(zip(BUILT_IN, (folder, number, sys.executable), strict=True))
 
 
 def arguments(
-    command: Sequence[str], channel: Channel, params: Mapping[str, Any], own: Mapping[str, Any]
+    command: Sequence[str], channel: Channel, params: Mapping[str, Any], builtin: Mapping[str, Any]
 ) -> list[str]:
     """The whole command line of a trial, one element an argument."""
-    argv = [filled(template, {**own, **params}) for template in command]
+    argv = [filled(template, {**builtin, **params}) for template in command]
     if channel == "arguments":
         named = {name for template in command for name in mentioned(template)}
-        argv += [f"--{name}={written(v)}" for name, v in params.items() if name not in named]
+        argv += [f"--{name}={as_text(v)}" for name, v in params.items() if name not in named]
     return argv
 
 
 def variables(
-    channel: Channel, params: Mapping[str, Any], own: Mapping[str, Any]
+    channel: Channel, params: Mapping[str, Any], builtin: Mapping[str, Any]
 ) -> dict[str, str]:
-    """What a trial's environment has besides the runner's own."""
-    found = {
-        "STOPWISE_TRIAL_FOLDER": written(own["trial_folder"]),
-        "STOPWISE_TRIAL_NUMBER": written(own["trial_number"]),
+    """The environment variables of a trial besides those that the runner has."""
+    added = {
+        "STOPWISE_TRIAL_FOLDER": as_text(builtin["trial_folder"]),
+        "STOPWISE_TRIAL_NUMBER": as_text(builtin["trial_number"]),
     }
     if channel == "environment":
-        found |= {name: written(value) for name, value in params.items()}
-    return found
+        added |= {name: as_text(value) for name, value in params.items()}
+    return added
 
 
 # ---------------------------------------------------------------------------- refusals
 
 
 def check_passing(
-    top: Table,
+    top: TomlTable,
     *,
     command: Sequence[str],
     channel: Channel,
@@ -101,15 +101,15 @@ def check_passing(
     space: Mapping[str, Parameter],
     workers: int,
 ) -> None:
-    """Refuse, with the line, what would not reach the program or not as what it is."""
-    lines = Table(top.name, {}, ("command",), top.lines)
+    """Refuse, naming the line, what could not be passed to the program unchanged."""
+    lines = top.at("command")
     for index, template in enumerate(command):
         refuse = partial(lines.error, index)
-        _check_template(refuse, template, [*space, *OWN])
+        _check_template(refuse, template, [*space, *BUILT_IN])
         _check_dash(refuse, command, index, space)
-    _check_template(partial(top.error, "directory"), directory, OWN)
-    value = Table(top.name, {}, ("value",), top.lines)
-    _check_template(partial(value.error, "file"), file or "", OWN)
+    _check_template(partial(top.error, "directory"), directory, BUILT_IN)
+    value = top.at("value")
+    _check_template(partial(value.error, "file"), file or "", BUILT_IN)
     per_trial = {"trial_folder", "trial_number"}
     if file and workers > 1 and per_trial.isdisjoint(mentioned(file) + mentioned(directory)):
         message = (
@@ -117,7 +117,7 @@ def check_passing(
             ' own, file = "{trial_folder}/result.json".'
         )
         raise value.error("file", message)
-    parameters = Table(top.name, {}, ("parameters",), top.lines)
+    parameters = top.at("parameters")
     named = {name for template in command for name in mentioned(template)}
     for name, parameter in space.items():
         _check_name(parameters, name, channel, is_named=name in named)
@@ -153,10 +153,10 @@ def _check_dash(
     name = begin.group(1) if begin else None
     if name is None or name not in space or _is_after_dashes(command, index):
         return
-    bad = _dashed(space[name], is_alone=template == f"{{{name}}}")
-    if bad is not None:
+    dashed = _dashed(space[name], is_alone=template == f"{{{name}}}")
+    if dashed is not None:
         message = (
-            f"the argument {shown(template)} would begin with a dash for {name} = {bad} and be"
+            f"the argument {shown(template)} would begin with a dash for {name} = {dashed} and be"
             f' taken for an option. Write "--{name}={{{name}}}", or put the values at the end,'
             ' after "--".'
         )
@@ -164,7 +164,7 @@ def _check_dash(
 
 
 def _is_after_dashes(command: Sequence[str], index: int) -> bool:
-    """Whether only values stand between a ``--`` and here, so that it is the program's own."""
+    """Whether only values stand between a ``--`` and this argument, so that none is an option."""
     before = list(command[:index])
     while before and re.match(r"\{[^{]", before[-1]):
         before.pop()
@@ -177,14 +177,14 @@ def _dashed(parameter: Parameter, *, is_alone: bool) -> str | None:
     An empty one lets what follows it begin the argument.
     """
     if isinstance(parameter, Categorical):
-        texts = map(written, parameter.choices)
+        texts = map(as_text, parameter.choices)
         bad = (t for t in texts if t.startswith("-") or not (t or is_alone))
         return next(map(shown, bad), None)
-    return written(parameter.low) if written(parameter.low).startswith("-") else None
+    return as_text(parameter.low) if as_text(parameter.low).startswith("-") else None
 
 
-def _check_name(table: Table, name: str, channel: Channel, *, is_named: bool) -> None:
-    if name in OWN:
+def _check_name(table: TomlTable, name: str, channel: Channel, *, is_named: bool) -> None:
+    if name in BUILT_IN:
         message = f"a parameter cannot be called {name!r}, which the command may mention already."
         raise table.error(name, message)
     if channel == "environment" and (
@@ -200,11 +200,11 @@ def _check_name(table: Table, name: str, channel: Channel, *, is_named: bool) ->
         raise table.error(name, message)
 
 
-def _check_texts(table: Table, name: str, parameter: Parameter, channel: Channel) -> None:
+def _check_texts(table: TomlTable, name: str, parameter: Parameter, channel: Channel) -> None:
     """Refuse choices that the program could not tell apart."""
     if not isinstance(parameter, Categorical) or channel == "stdin":
         return
-    texts = [written(choice) for choice in parameter.choices]
+    texts = [as_text(choice) for choice in parameter.choices]
     if len(set(texts)) < len(texts):
         message = f"the program could not tell all choices of {name!r} apart: {texts}."
         raise table.error(name, message)

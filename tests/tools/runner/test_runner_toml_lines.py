@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stopwise.tools.runner.lines import key_lines
+from stopwise.tools.runner.toml_lines import key_lines
 
 
 def paths(data, prefix=()):

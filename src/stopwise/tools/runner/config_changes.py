@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changed in the file since the last run, and whether it may have."""
+"""Changes of the TOML file since the last run, and those that a run cannot go on with."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 from stopwise.errors import InputError
 from stopwise.tools.runner.config import Config
-from stopwise.tools.runner.table import shown
+from stopwise.tools.runner.toml_table import shown
 
-# Old and new results would no longer speak of the same thing.
+# With another value here, old and new results would not be comparable.
 FIXED = (
     "parameters",
     "value.key",
@@ -27,18 +27,18 @@ _LEFT_OUT = object()
 
 
 def kept_copy(config: Config) -> Path:
-    """Where the file is kept as it was last run."""
+    """The copy of the file as it was last run."""
     return config.trials / config.path.name
 
 
-def keep(config: Config) -> None:
-    """Keep the file as it is run now."""
+def keep_copy(config: Config) -> None:
+    """Copy the file as it is run now."""
     config.trials.mkdir(exist_ok=True)
     kept_copy(config).write_bytes(config.path.read_bytes())
 
 
 def changes(config: Config) -> list[str]:
-    """What changed since the last run, a line each; an error if it may not change."""
+    """What has changed since the last run, a line each; an error if it must not change."""
     try:
         before = tomllib.loads(kept_copy(config).read_text("utf-8"))
     except (OSError, ValueError):
@@ -56,12 +56,12 @@ def changes(config: Config) -> list[str]:
     return list(lines.values())
 
 
-def must_not_change(config: Config, what: list[str]) -> InputError:
-    """An error that says what differs, and both ways out."""
+def must_not_change(config: Config, differences: list[str]) -> InputError:
+    """An error that says what differs, and how to go on or begin afresh."""
     copy = kept_copy(config).relative_to(config.path.parent)
     return InputError(
         f"{config.path.name} differs from the run that {config.journal.name} holds:\n  "
-        + "\n  ".join(what)
+        + "\n  ".join(differences)
         + "\nWhat was measured there would mean something else here. To go on with that run,"
         f" change it back (the file as last run is {copy})."
         " To begin afresh, copy the file to another name and run that, or remove"

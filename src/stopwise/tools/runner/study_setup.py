@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a file to a study: a new one, or the one that its journal holds."""
+"""The study of a configuration: a new one, or the one that its journal holds."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any
 from stopwise.errors import InputError
 from stopwise.record.journal import ResumeWarning
 from stopwise.study import Study
-from stopwise.tools.runner.changes import must_not_change
 from stopwise.tools.runner.config import Config
+from stopwise.tools.runner.config_changes import must_not_change
 
 
-def new_study(config: Config, **more: Any) -> Study:  # noqa: ANN401  of Study, which checks them
-    """A study of what the file says."""
+def new_study(config: Config, **more: Any) -> Study:  # noqa: ANN401  Study checks them
+    """A new study with the options of the file."""
     try:
         return Study(config.space, **_options(config), **more)
     except InputError as error:
         raise InputError(f"{config.path.name}: {error}") from error
 
 
-def opened(config: Config) -> Study:
+def open_study(config: Config) -> Study:
     """The study of the journal beside the file; a new journal where there is none.
 
-    What a resume has to say is in ``study.notes``.
+    Remarks of a resume, such as what has changed, are in ``study.notes``.
     """
     if not config.journal.exists():
         return new_study(config, journal=config.journal)
-    new_study(config)  # refuses what would be wrong of a new run too, in its own words
+    new_study(config)  # what is wrong in any run is refused as such, not as a change
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResumeWarning)
         try:
@@ -57,7 +57,7 @@ def _options(config: Config) -> dict[str, Any]:
 
 
 def _cost(config: Config) -> str | None:
-    """Money is what the runner makes of seconds, so the study is told it."""
+    """How the study gets its costs; the runner turns seconds into money, so money is reported."""
     if config.cost.kind == "none":
         return None
     return "seconds" if config.cost.unit == "seconds" else "reported"
