@@ -110,7 +110,7 @@ class Draws:
 
     @classmethod
     def at(cls, snapshot: Snapshot, margin: float, points: Array, part: float) -> Draws:
-        """A net over some points and the incumbent, which resolves values to a part of the need."""
+        """A net over some points and the incumbent that resolves values to a part of the need."""
         points = np.vstack([points, snapshot.X[snapshot.incumbent]])
         mean, std = snapshot.normal(points, from_incumbent=True)
         need = np.maximum(mean - snapshot.best + margin, std)
