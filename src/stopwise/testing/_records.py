@@ -70,6 +70,12 @@ def lengthened(trace: Trace) -> Trace:
     return Trace.of((*trace.signals, *more))
 
 
+def level(trace: Trace, value: float | None = None) -> Trace:
+    """The record with one number throughout: the last one, or another."""
+    last = trace.current if value is None else replace(trace.current, value=value)
+    return Trace.of(tuple(replace(last, t=s.t, n=s.n) for s in trace))
+
+
 def all_of(rule: StoppingRule) -> list[Trace]:
     """No record, the record of the run at each of its moments, and a long one."""
     trace = recorded(rule)

@@ -29,6 +29,7 @@ from stopwise.testing._records import (
     all_of,
     contents,
     lengthened,
+    level,
     moments,
     moves_by,
     near,
@@ -161,11 +162,10 @@ def gaps(case: RuleCase) -> None:
     rule = case.subject
     record = recorded(rule)
     rule.verdict(Trace.of(record.signals[::7]))
-    long = lengthened(record)
-    level = [replace(long.current, t=s.t, n=s.n) for s in long]  # so that gaps hide no number
-    for last in (7, 21, len(level) - 1):
-        kept = [s for s in level[:last] if s.t % 3 != 2]
-        full, thin = (Trace.of((*past, level[last])) for past in (level[:last], kept))
+    signals = level(lengthened(record)).signals  # one number, so that gaps hide none
+    for last in (7, 21, len(signals) - 1):
+        kept = [s for s in signals[:last] if s.t % 3 != 2]
+        full, thin = (Trace.of((*past, signals[last])) for past in (signals[:last], kept))
         one, other = rule.verdict(full), rule.verdict(thin)
         same(f"t = {last}: stop, asked every time and with gaps", one.stop, other.stop)
         numbers = (one.value, one.threshold), (other.value, other.threshold)

@@ -11,7 +11,15 @@ from stopwise.stopping import RuleTraits, StoppingRule, sweep, traits_of
 from stopwise.stopping.signals import Reads
 from stopwise.testing._law import Case, Law, LawBroken, same
 from stopwise.testing._problems import at_other_prices, without_model
-from stopwise.testing._records import alike, all_of, lengthened, moments, prefixes, recorded
+from stopwise.testing._records import (
+    alike,
+    all_of,
+    lengthened,
+    level,
+    moments,
+    prefixes,
+    recorded,
+)
 
 RuleCase = Case[StoppingRule]
 
@@ -71,7 +79,10 @@ def swept(case: RuleCase) -> None:
     """A sweep, if the rule offers one, stops where the verdicts do."""
     rule = case.subject
     record = recorded(rule)
-    for trace in (record, lengthened(record), Trace.of(record.signals[::3])):
+    long = lengthened(record)
+    threshold = rule.verdict(long).threshold
+    levels = (level(long, threshold + side * (1.0 + abs(threshold))) for side in (-0.5, 0.5))
+    for trace in (record, long, Trace.of(record.signals[::3]), *levels):
         stops = sweep(rule, [s.t for s in trace], [s.value for s in trace])
         if stops is None:
             continue
