@@ -33,7 +33,7 @@ from stopwise.stopping import (
 from stopwise.stopping._clopper_pearson import acceptance_number, lower_bound, upper_bound
 from stopwise.stopping._crossing import Crossings
 from stopwise.stopping.prb import LOOKS
-from stopwise.stopping.sampled_regret import crossings, largest_chance, regrets, total_chance
+from stopwise.stopping.sampled_regret import exceedances, largest_chance, regrets, union_bound
 from tests.support.textbook import LINE, SQUARE, TABLE, Textbook, study
 
 DELTA = 0.05
@@ -76,7 +76,7 @@ def crowd(noise=None):
 
 def exceeding(snapshot, epsilon, batches):
     """How many paths of each batch have a regret above epsilon."""
-    return [np.count_nonzero(batch) for batch in crossings(snapshot, epsilon, batches)]
+    return [np.count_nonzero(batch) for batch in exceedances(snapshot, epsilon, batches)]
 
 
 def ask(snapshot, epsilon, seed=0, **options):
@@ -138,8 +138,8 @@ def test_the_sequential_test_errs_no_more_often_than_allowed(noise):
     snapshot = study(n=6, hyper=ROUGH, noise=noise)
     regret = true_regrets(snapshot, TABLE.points)
     epsilon = margin_for(regret, 1.25 * LEVEL)
-    assert largest_chance(snapshot, epsilon) < stats.norm.ppf(LEVEL)
-    assert total_chance(snapshot, epsilon) > LEVEL  # so that samples must decide
+    assert largest_chance(snapshot, epsilon) < LEVEL
+    assert union_bound(snapshot, epsilon) > LEVEL  # so that samples must decide
     repeats = 250
     stops = sum(ask(snapshot, epsilon, seed)[0].stop for seed in range(repeats))
     assert stops <= stats.binom.isf(1e-5, repeats, LEVEL)
@@ -195,7 +195,7 @@ def test_only_candidates_that_cannot_matter_are_left_out():
     book = Textbook(snapshot)
     lead, std = book.lead(TABLE.points)
     chances = stats.norm.cdf((lead - epsilon) / np.maximum(std, 1e-12))
-    kept = TABLE.index_of(sampled_regret._that_matter(snapshot, TABLE, epsilon))
+    kept = TABLE.index_of(sampled_regret._likely_candidates(snapshot, TABLE, epsilon))
     out = np.setdiff1d(np.arange(len(TABLE)), kept)
     assert len(kept) < 28  # the evaluated are never among them
     assert not set(kept) & set(TABLE.index_of(snapshot.X))
@@ -252,8 +252,8 @@ def test_the_bounds_enclose_the_truth():
             for epsilon in np.quantile(regret, [0.5, 0.9, 0.99]):
                 truth = np.mean(regret > epsilon)
                 slack = 4.5 * math.sqrt(truth / DRAWS)
-                assert stats.norm.cdf(largest_chance(snapshot, epsilon)) <= truth + slack
-                assert total_chance(snapshot, epsilon) >= truth - slack
+                assert largest_chance(snapshot, epsilon) <= truth + slack
+                assert union_bound(snapshot, epsilon) >= truth - slack
 
 
 def test_what_is_known_exactly_gains_nothing_however_large_the_numbers():
@@ -284,7 +284,7 @@ def test_a_clear_yes_takes_as_many_samples_as_the_bound_needs():
     snapshot = crowd()
     regret = true_regrets(snapshot, CROWD.points[::4])
     epsilon = margin_for(regret, 0.001)
-    assert total_chance(snapshot, epsilon) > LEVEL
+    assert union_bound(snapshot, epsilon) > LEVEL
     # With none exceeding, the first look at which 1 - risk^(1/n) <= level.
     first = next(n for n in LOOKS if 1.0 - (LEVEL / len(LOOKS)) ** (1.0 / n) <= LEVEL)
     assert first == 324
@@ -317,7 +317,7 @@ def test_ending_early_never_changes_the_decision(monkeypatch, delta):
             ends = np.cumsum(batches)
             return (exceeds[end - batch : end] for end, batch in zip(ends, batches, strict=True))
 
-        monkeypatch.setattr(prb, "crossings", drawn)
+        monkeypatch.setattr(prb, "exceedances", drawn)
         signal = rule._sequential_test(study())
         stop = plain_test(exceeds, rule.level / len(LOOKS), rule.level)
         assert (signal.value <= rule.level) == stop
@@ -395,7 +395,7 @@ def test_on_a_box_decisions_far_from_the_level_are_right(domain, n, noise):
         assert verdict.stop == stop
         if probability == 0.5:
             assert signal.facts["samples"] <= 64
-    assert math.isinf(total_chance(snapshot, 1.0))  # no sum over a box
+    assert math.isinf(union_bound(snapshot, 1.0))  # no sum over a box
 
 
 @pytest.mark.parametrize(("domain", "n", "noise"), BOXES)
@@ -405,7 +405,8 @@ def test_on_a_box_the_largest_chance_is_that_of_a_fine_grid(domain, n, noise):
     lead, std = Textbook(snapshot).lead(points)
     for epsilon in (0.5, 2.0):
         highest = np.max((lead - epsilon) / np.maximum(std, 1e-6))
-        assert highest - 1e-6 <= largest_chance(snapshot, epsilon) <= highest + 0.15
+        low, high = stats.norm.cdf([highest - 1e-6, highest + 0.15])
+        assert low <= largest_chance(snapshot, epsilon) <= high
 
 
 def test_a_mixed_space_is_sampled_at_attainable_points():
@@ -572,9 +573,9 @@ def test_the_first_paths_on_a_box_are_the_same_however_they_are_asked_for():
     """The pilots come first, each once; all that follow are fresh."""
     snapshot = box_study(SQUARE, 10, None)
     epsilon = margin_for(box_truth(SQUARE, 10, None), 0.3)
-    apart = np.concatenate(list(crossings(replace(snapshot), epsilon, [40, 24, 64])))
-    once = np.concatenate(list(crossings(replace(snapshot), epsilon, [64, 64])))
-    again = np.concatenate(list(crossings(snapshot, epsilon, [10, 54])))
+    apart = np.concatenate(list(exceedances(replace(snapshot), epsilon, [40, 24, 64])))
+    once = np.concatenate(list(exceedances(replace(snapshot), epsilon, [64, 64])))
+    again = np.concatenate(list(exceedances(snapshot, epsilon, [10, 54])))
     np.testing.assert_array_equal(apart, once)
     np.testing.assert_array_equal(again, once[:64])
     assert 0 < np.count_nonzero(once[:64]) < 64

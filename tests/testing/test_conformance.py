@@ -12,11 +12,10 @@ from stopwise.stopping import (
     RULES,
     UCBLCB,
     After,
-    FixedTrials,
     ProbabilisticRegretBound,
     Smoothed,
-    make_rule,
 )
+from stopwise.stopping.defaults import default_rules
 from stopwise.testing import (
     ACQUISITION_LAWS,
     RULE_LAWS,
@@ -41,10 +40,6 @@ WRAPPED = {
 }
 
 
-def rule_called(name):
-    return FixedTrials(5) if name == "fixed" else make_rule(name, LAM)
-
-
 @pytest.mark.parametrize("name", ACQUISITIONS)
 def test_acquisitions_of_the_table(name):
     check_acquisition(make_acquisition(name, LAM))
@@ -58,7 +53,7 @@ def test_acquisitions_at_other_lambdas(name, lam):
 
 @pytest.mark.parametrize("name", RULES)
 def test_rules_of_the_table(name):
-    check_stopping_rule(rule_called(name))
+    check_stopping_rule(default_rules(RULES, LAM, typical=True)[name])
 
 
 @pytest.mark.parametrize("rule", WRAPPED.values(), ids=WRAPPED)

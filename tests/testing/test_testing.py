@@ -16,7 +16,17 @@ from scipy.special import expit
 from stopwise.acquisition import LCB, LogEIPC, Partials, PointwiseScore
 from stopwise.core.search.supremum import Supremum
 from stopwise.errors import StopwiseError
-from stopwise.stopping import PBGI, After, FixedTrials, Verdict
+from stopwise.stopping import (
+    PBGI,
+    After,
+    Boundary,
+    FixedTrials,
+    RuleParameter,
+    RuleTraits,
+    SignalKind,
+    ThresholdRule,
+    Verdict,
+)
 from stopwise.testing import (
     ACQUISITION_LAWS,
     RULE_LAWS,
@@ -371,6 +381,69 @@ class Priced(PBGI):
         return Verdict.at_most(self.name, value, threshold, f"{value} beside {threshold}")
 
 
+COUNT = SignalKind("counting", "linear", "evaluations", reads="values", unit=(0, 0))
+
+
+@dataclass(frozen=True)
+class Saying(Counting):
+    """A rule that says what it is."""
+
+    traits: object = RuleTraits(COUNT, memory=1)
+
+
+def change_since(rule, trace):
+    """It reads how much the number has changed since the one before."""
+    last = trace.between(trace.current.t - 1, trace.current.t - 1)
+    change = trace.current.value - (last[0] if last else math.nan)
+    return Verdict.at_least(rule.name, change, rule.n, f"a change of {change:g}")
+
+
+def judged(rule, snapshot):
+    """It judges observations as the model does where they are noisy."""
+    return snapshot.signal(int(np.argmin(snapshot.judged)))
+
+
+def expected(rule, snapshot):
+    """It asks the model how sure it is."""
+    return snapshot.signal(snapshot.belief.objective(snapshot.X).std.max() > 0.0)
+
+
+def worthwhile(rule, snapshot):
+    """It looks at prices."""
+    return snapshot.signal(snapshot.sup(LogEIPC()).value > -1.0)
+
+
+@dataclass(frozen=True)
+class Hasty(ThresholdRule):
+    """Its sweep forgets that it must wait."""
+
+    name: ClassVar[str] = "hasty"
+    traits: ClassVar[RuleTraits] = RuleTraits(COUNT, memory=1)
+
+    def signal(self, snapshot):
+        return snapshot.signal(snapshot.t)
+
+    def boundary(self, record):  # noqa: ARG002
+        return Boundary(3.0, "at least", since=8)
+
+    def sentence(self, now, level):
+        return f"{now.value:g} beside {level:g}"
+
+    def stops(self, record, read):  # noqa: ARG002
+        return read >= 3.0
+
+
+@dataclass(frozen=True)
+class Patient(Hasty):
+    """The same rule with the sweep that follows from its boundary."""
+
+    stops: ClassVar[Callable] = ThresholdRule.stops
+
+
+def saying(signal_by=count, **changes):
+    return Saying(signal_by=signal_by, traits=RuleTraits(replace(COUNT, **changes), memory=1))
+
+
 BROKEN_RULES = [
     ("value", MutableRule()),
     ("name", Counting(key="")),
@@ -398,9 +471,22 @@ BROKEN_RULES = [
     ("shift", Counting(signal_by=level)),
     ("scale", Counting(signal_by=variance)),
     ("scale", Spread()),  # unless it says that its tolerance has a unit
+    ("scale", saying(unit=(1, 0))),  # a count has none
     ("lambda", Priced(0.01, threshold=lambda lam: -math.log(lam) - 5.0)),
     ("prohibitive", Priced(0.01, threshold=lambda lam: min(-700.0, lam))),
     ("prohibitive", After(PBGI(0.01), 1000)),  # it never answers
+    ("traits", Saying(traits="a counter")),
+    ("traits", saying(key="other")),
+    ("traits", saying(scale="log")),
+    ("traits", saying(reads="tea leaves")),
+    ("traits", saying(label="")),
+    ("traits", Saying(traits=RuleTraits(COUNT, memory=0))),
+    ("memory", Saying(verdict_by=change_since)),
+    ("values", saying(judged)),
+    ("values", saying(expected)),
+    ("values", saying(expected, reads="judged values")),
+    ("price", saying(worthwhile, reads="model")),
+    ("sweep", Hasty()),
 ]
 
 
@@ -419,6 +505,20 @@ def test_sound_rules_of_someone_else_pass():
     check_stopping_rule(Counting())
     check_stopping_rule(Priced(0.01))
     check_stopping_rule(Spread(), units={"tolerance": (1, 0)})
+    check_stopping_rule(Saying())
+    check_stopping_rule(Patient())
+    check_stopping_rule(saying(judged, reads="judged values", unit=None))
+
+
+def test_units_may_be_said_in_traits():
+    @dataclass(frozen=True)
+    class SayingSpread(Spread):
+        @property
+        def traits(self):
+            tolerance = RuleParameter("tolerance", self.tolerance, (1, 0))
+            return RuleTraits(SignalKind("spread", "linear", "spread"), parameters=(tolerance,))
+
+    check_stopping_rule(SayingSpread())
 
 
 # ------------------------------------------------------------------------------- the error

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which paths fall below a level somewhere in a box; what PRB samples there.
+"""Level crossings of sample paths: which fall below a level somewhere in a box (for PRB).
 
 Only a small part of a box matters: where f may still lie below the level. A net of points is laid
-there, and paths are drawn exactly at the net (``conditioned_paths.py``). Most cross at a point of
-the net or stay far above the level; the few that come near it descend. The first paths, on a
-coarse net, show where a finer one for the others is to be laid.
+there, and paths are drawn exactly at the net (``conditioned_paths.py``). Most paths cross at a
+point of the net or stay far above the level everywhere; the few that come near it are followed
+downhill. A pilot sample on a coarse net comes first: where its paths are low, the finer net for
+all other paths gets points too.
 
-A point's *need* is how far a path must fall there below its mean, or its deviation if that is
-more. A net resolves a small part of it, and a path is near if a part of it is left.
+The *need* of a point is how far a path must fall below its mean there to cross, or its deviation
+if that is more. It is the yardstick at that point: a net resolves values to a small part of the
+need, and a path is near the level where only a part of the need is left to fall.
 """
 
 from __future__ import annotations
@@ -23,76 +25,92 @@ from stopwise.core.beliefs.conditioned_paths import Net
 from stopwise.core.beliefs.kernel import scaled_square_distances
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.snapshot import Snapshot
-from stopwise.stopping._descent import reach
+from stopwise.stopping._descent import descend_to_level
 
-_SOBOL = 1024  # points spread evenly, of which the likely ones are taken
-_GOOD = 3  # best observations that are looked around
-_DEVIATIONS = (0.2, 0.05, 0.01, 0.002)  # about likely places, in the unit cube
-_CLOUD = 8  # points about each place, at each deviation
-_UNLIKELY = -6.5  # z of points that do not matter: a chance below 1e-10
-_PILOTS = 64  # first paths: where they are low joins the fine net
-_COARSE, _FINE = 128, 384  # most points of the pilots' net and of the others'
-_COARSELY, _FINELY = 0.1, 0.02  # part of the need that a net resolves
-_FAR, _NEAR = 1.0, 0.4  # part of the need left, from which on pilots and others descend
-_ELSEWHERE = 0.3  # length scales between two places from which a path descends
+_SOBOL = 1024  # points spread evenly over the box
+_GOOD = 3  # best observations whose neighbourhoods are searched
+_DEVIATIONS = (0.2, 0.05, 0.01, 0.002)  # about places where a gain is likely, in the unit cube
+_CLOUD = 8  # points about each such place, at each deviation
+_UNLIKELY = -6.5  # z of points that are left out: a chance below 1e-10
+_PILOT_SIZE = 64  # paths of the pilot sample
+_COARSE, _FINE = 128, 384  # most points of the net of the pilot sample, and of the others'
+_COARSE_PART, _FINE_PART = 0.1, 0.02  # part of the need to which each net resolves values
+_PILOT_NEAR, _NEAR = 1.0, 0.4  # part of the need left, below which a path is followed downhill
+_ELSEWHERE = 0.3  # length scales between two places from which one path is followed
 _STEPS = 8  # of a descent; few that reach the level take more
 
 
 @dataclass(frozen=True, eq=False)  # no slots: the fine net is laid when it is needed
 class Crossings:
-    """Draws of whether a path gains more than a margin on the incumbent, somewhere in a box."""
+    """Draws of whether a path gains more than a margin on the incumbent, somewhere in a box.
+
+    Attributes:
+        snapshot: The moment.
+        margin: What a path must gain on the incumbent to cross.
+        pool: Points from which nets are chosen, (p, width).
+        z: Phi(z) is the chance of a gain above the margin at each of them, (p,).
+        coarse: Paths on the net of the pilot sample.
+    """
 
     snapshot: Snapshot
     margin: float
     pool: Array
-    z: Array  # of the pool
+    z: Array
     coarse: Draws
 
     @classmethod
     def over(cls, snapshot: Snapshot, margin: float) -> Crossings | None:
-        """Look where the margin could be gained; None if there is no such point."""
+        """The crossings of a box; None if no point has a chance to gain the margin."""
         pool = _pool(snapshot, margin, snapshot.rng("net"))
         z = ImprovementBy(margin).bind(snapshot)(pool)
         likely = _likely(pool, z, _COARSE)
         if not len(likely):
             return None
-        return cls(snapshot, margin, pool, z, Draws.at(snapshot, margin, likely, _COARSELY))
+        return cls(snapshot, margin, pool, z, Draws.at(snapshot, margin, likely, _COARSE_PART))
 
     def __call__(self, rng: np.random.Generator, batches: Iterable[int]) -> Iterator[Mask]:
-        """For each batch size, whether each of so many paths does."""
-        _, pilots = self._pilots
+        """For each batch size, whether each of so many paths crosses; the pilot sample first."""
+        _, pilots = self._pilot_sample
         for n in batches:
             first, pilots = pilots[:n], pilots[n:]
             rest = n - len(first)
             yield np.append(first, self._fine(rng, rest, _NEAR)[1]) if rest else first
 
     @cached_property
-    def _pilots(self) -> tuple[Array, Mask]:
-        """Where the first paths are low, and whether they cross."""
-        return self.coarse(self.snapshot.rng("pilots"), _PILOTS, _FAR)
+    def _pilot_sample(self) -> tuple[Array, Mask]:
+        """Where the paths of the pilot sample are low, and whether they cross."""
+        return self.coarse(self.snapshot.rng("pilots"), _PILOT_SIZE, _PILOT_NEAR)
 
     @cached_property
     def _fine(self) -> Draws:
-        """Paths on a net that is denser where the pilots were low."""
-        low, _ = self._pilots
+        """Paths on a net that is denser where the pilot sample was low."""
+        low, _ = self._pilot_sample
         pool = np.vstack([self.pool, low])
         z = np.append(self.z, ImprovementBy(self.margin).bind(self.snapshot)(low))
-        return Draws.at(self.snapshot, self.margin, _likely(pool, z, _FINE), _FINELY)
+        return Draws.at(self.snapshot, self.margin, _likely(pool, z, _FINE), _FINE_PART)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
-    """Paths through exact draws at a net, and which of them cross."""
+    """Paths through exact draws at a net, and which of them cross.
+
+    Attributes:
+        snapshot: The moment.
+        margin: What a path must gain on the incumbent to cross.
+        points: Of the net, (rows, width); the last one is the incumbent.
+        need: How far a path must fall at each of them, (rows,).
+        net: Their joint distribution.
+    """
 
     snapshot: Snapshot
     margin: float
-    points: Array  # the last one is the incumbent
+    points: Array
     need: Array
     net: Net
 
     @classmethod
     def at(cls, snapshot: Snapshot, margin: float, points: Array, part: float) -> Draws:
-        """Lay a net over some points that resolves a part of their need."""
+        """A net over some points and the incumbent that resolves values to a part of the need."""
         points = np.vstack([points, snapshot.X[snapshot.incumbent]])
         mean, std = snapshot.normal(points, from_incumbent=True)
         need = np.maximum(mean - snapshot.best + margin, std)
@@ -100,7 +118,7 @@ class Draws:
         return cls(snapshot, margin, points, need, net)
 
     def __call__(self, rng: np.random.Generator, n: int, near: float) -> tuple[Array, Mask]:
-        """Whether each of n fresh paths crosses; those that come near descend, to these points."""
+        """Draw n paths; where those near the level end downhill, and whether each path crosses."""
         normals = self.net.normals(rng, n)
         values = self.net.values(normals)
         levels = self._levels(values)
@@ -111,7 +129,7 @@ class Draws:
         if not len(paths):
             return self.points[:0], crossing
         which, starts = self._starts(left[paths], near)
-        low, below = reach(
+        low, below = descend_to_level(
             self.snapshot,
             self.net.paths(normals[paths], rng),
             which,
@@ -123,13 +141,13 @@ class Draws:
         return low, crossing
 
     def _levels(self, values: Array) -> Array:
-        """What each path must fall below."""
+        """The level of each path: the margin below its value at the incumbent."""
         if self.snapshot.belief.objective.interpolate:
             return np.full(len(values), self.snapshot.best - self.margin)
         return values[:, -1] - self.margin
 
     def _starts(self, left: Array, near: float) -> tuple[Indices, Indices]:
-        """Which paths descend from which points: the lowest, and the lowest near one elsewhere."""
+        """Which paths descend from which points: the lowest, and the lowest one away from it."""
         rows = np.arange(len(left))
         lowest = np.argmin(left, axis=1)
         objective = self.snapshot.belief.objective
@@ -142,7 +160,7 @@ class Draws:
 
 
 def _pool(snapshot: Snapshot, margin: float, rng: np.random.Generator) -> Array:
-    """Points spread evenly, where a gain is likeliest and, on a mixed space, beside that."""
+    """Points spread evenly and about likely places; on a mixed space their neighbours too."""
     domain = snapshot.domain
     peaks = snapshot.sup(ImprovementBy(margin)).peaks
     good = snapshot.X[np.argsort(snapshot.judged, kind="stable")[:_GOOD]]
@@ -157,6 +175,6 @@ def _pool(snapshot: Snapshot, margin: float, rng: np.random.Generator) -> Array:
 
 
 def _likely(points: Array, z: Array, count: int) -> Array:
-    """The likeliest ones, without those that do not matter."""
+    """The likeliest points, at most so many, without those that have no chance."""
     order = np.argsort(-z, kind="stable")[:count]
     return points[order[z[order] > _UNLIKELY]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Descents on sample paths: many at once, each on a path of its own."""
+"""Descents on sample paths: many at once, each on one of several paths."""
 
 from __future__ import annotations
 
@@ -28,20 +28,27 @@ class Functions(Protocol):
 def descend(
     snapshot: Snapshot, paths: Functions, which: Indices, starts: Array, max_steps: int = 200
 ) -> tuple[Array, Array]:
-    """Points of paths near their local minima, from a start each, and their values.
+    """Local minima of paths, found downhill from one start each, and their values.
 
     Columns that are not real stay as they are.
+
+    Args:
+        snapshot: Where the paths were drawn.
+        paths: Several paths.
+        which: The path on which each start descends, (starts,).
+        starts: Encoded points, (starts, width).
+        max_steps: Of a descent.
     """
 
-    def objective(X: Array, own: Indices) -> tuple[Array, Array]:
-        value, gradient = paths.with_gradient(X, own)
+    def height(X: Array, on: Indices) -> tuple[Array, Array]:
+        value, gradient = paths.with_gradient(X, on)
         return -value, -gradient
 
-    X, found = _climb(snapshot, paths, objective, which, starts, max_steps=max_steps)
-    return X, -found
+    X, heights = _climb(snapshot, paths, height, which, starts, max_steps=max_steps)
+    return X, -heights
 
 
-def reach(
+def descend_to_level(
     snapshot: Snapshot,
     paths: Functions,
     which: Indices,
@@ -49,39 +56,43 @@ def reach(
     levels: Array,
     max_steps: int,
 ) -> tuple[Array, Mask]:
-    """Where descents on paths end, and which come below their path's level; each ends early."""
+    """As ``descend``, where each descent may end at the level of its path.
 
-    def objective(X: Array, own: Indices) -> tuple[Array, Array]:
-        value, gradient = paths.with_gradient(X, own)
-        short = levels[own] - value
-        return np.minimum(short, 0.0), np.where(short[:, None] < 0.0, -gradient, 0.0)
+    Returns:
+        Where the descents end, and which of them come down to their path's level.
+    """
 
-    X, found = _climb(snapshot, paths, objective, which, starts, max_steps=max_steps, goal=0.0)
-    return X, found >= 0.0
+    def height(X: Array, on: Indices) -> tuple[Array, Array]:
+        value, gradient = paths.with_gradient(X, on)
+        below = levels[on] - value
+        return np.minimum(below, 0.0), np.where(below[:, None] < 0.0, -gradient, 0.0)
+
+    X, heights = _climb(snapshot, paths, height, which, starts, max_steps=max_steps, goal=0.0)
+    return X, heights >= 0.0
 
 
 def _climb(
     snapshot: Snapshot,
     paths: Functions,
-    objective: Callable[[Array, Indices], tuple[Array, Array]],
+    height: Callable[[Array, Indices], tuple[Array, Array]],
     which: Indices,
     starts: Array,
     *,
     max_steps: int,
     goal: float | None = None,
 ) -> tuple[Array, Array]:
-    """Climb in units of the data, each row on its own path."""
+    """Climb by batched BFGS, each row on one path, with heights in units of the data."""
     posterior = snapshot.belief.objective
     unit = posterior.standardiser.scale
     # A column that does not move carries which path a row is for.
     tags = (which / len(paths))[:, None]
 
     def tagged(rows: Array) -> tuple[Array, Array]:
-        own = np.rint(rows[:, -1] * len(paths)).astype(np.intp)
-        value, gradient = objective(rows[:, :-1], own)
+        on = np.rint(rows[:, -1] * len(paths)).astype(np.intp)
+        value, gradient = height(rows[:, :-1], on)
         return value / unit, np.hstack([gradient / unit, np.zeros((len(rows), 1))])
 
-    X, found = batched_bfgs(
+    X, heights = batched_bfgs(
         tagged,
         np.hstack([starts, tags]),
         np.append(snapshot.domain.real, False),  # type: ignore[union-attr]
@@ -90,4 +101,4 @@ def _climb(
         goal=goal,
         max_steps=max_steps,
     )
-    return X[:, :-1], found * unit
+    return X[:, :-1], heights * unit

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy.special import ndtr
 
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
@@ -15,7 +14,7 @@ from stopwise.core.traces import Signal
 from stopwise.errors import InputError
 from stopwise.stopping._checks import check_positive
 from stopwise.stopping._clopper_pearson import acceptance_number, lower_bound, upper_bound
-from stopwise.stopping.sampled_regret import crossings, largest_chance, total_chance
+from stopwise.stopping.sampled_regret import exceedances, largest_chance, union_bound
 from stopwise.stopping.signals import OBJECTIVE, PURE_NUMBER, SignalKind
 from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
 from stopwise.stopping.traits import RuleParameter, RuleTraits
@@ -89,12 +88,12 @@ class ProbabilisticRegretBound(ThresholdRule):
         """A bound of the probability that more than epsilon can still be gained."""
         if self.estimate == "mean":
             samples = LOOKS[min(max(snapshot.t, 1), len(LOOKS)) - 1]
-            exceeding = int(next(crossings(snapshot, self.epsilon, [samples])).sum())
+            exceeding = int(next(exceedances(snapshot, self.epsilon, [samples])).sum())
             return snapshot.signal(exceeding / samples, samples=samples, exceeding=exceeding)
-        largest = float(ndtr(largest_chance(snapshot, self.epsilon)))
+        largest = largest_chance(snapshot, self.epsilon)
         if largest > self.level:
             return snapshot.signal(largest, samples=0, exceeding=0)
-        total = total_chance(snapshot, self.epsilon)
+        total = union_bound(snapshot, self.epsilon)
         if total <= self.level:
             return snapshot.signal(total, samples=0, exceeding=0)
         return self._sequential_test(snapshot)
@@ -106,7 +105,7 @@ class ProbabilisticRegretBound(ThresholdRule):
         # The first batch shows whether many exceed. A later look that could not stop even if none
         # did gets no batch of its own: it reads that of the next look that could.
         drawn_at = [n for n, c in zip(LOOKS, accepted, strict=True) if c >= 0 or n == LOOKS[0]]
-        batches = crossings(snapshot, self.epsilon, np.diff(drawn_at, prepend=0).tolist())
+        batches = exceedances(snapshot, self.epsilon, np.diff(drawn_at, prepend=0).tolist())
         exceeds = next(batches)
         exceeding, samples = 0, 0
         for samples, acceptance in zip(LOOKS, accepted, strict=True):

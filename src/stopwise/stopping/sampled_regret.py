@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How likely it is that more than a margin can still be gained: bounds and samples for PRB."""
+"""The regret of stopping now, f(x*) - min f: samples of it, and the chance that it is large."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ from stopwise.stopping._descent import descend
 
 _NEGLIGIBLE = 1e-5  # chance, in all, of the candidates that are not sampled
 _EXACT = 2500  # candidates up to which values are drawn jointly
-_SCREEN = 256  # points of a box, even and likely ones each, where paths are looked at first
-_POOL = 4096  # points that the likely ones are the best of
-_CLOUD = 64  # points about each good place, at each of these deviations
+_SCREEN = 256  # points of a box, spread evenly and likely ones each, that screen a path
+_POOL = 4096  # points of which the likely ones are the best
+_CLOUD = 64  # points about each good observation, at each of these deviations
 _DEVIATIONS = (0.1, 0.02)
-_DESCENTS = 3  # of a path, from its lowest screened points
+_DESCENTS = 3  # of a path, from its lowest points of the screen
 
 
 def largest_chance(snapshot: Snapshot, margin: float) -> float:
-    """The largest z over all points, Phi(z) being the chance to be better by the margin."""
-    return snapshot.sup(ImprovementBy(margin)).value
+    """The largest chance of any one point to be better by the margin: a lower bound."""
+    return float(ndtr(snapshot.sup(ImprovementBy(margin)).value))
 
 
-def total_chance(snapshot: Snapshot, margin: float) -> float:
-    """An upper bound by the sum over candidates; infinite on a domain that is not finite."""
+def union_bound(snapshot: Snapshot, margin: float) -> float:
+    """The sum of all candidates' chances: an upper bound; infinite on a space that is no table."""
     if not isinstance(snapshot.domain, Finite):
         return math.inf
     return float(_chances(snapshot, snapshot.domain, margin).sum())
 
 
-def crossings(snapshot: Snapshot, margin: float, batches: Iterable[int]) -> Iterator[Mask]:
+def exceedances(snapshot: Snapshot, margin: float, batches: Iterable[int]) -> Iterator[Mask]:
     """For each batch size, which of so many fresh paths have a regret above the margin."""
     rng = snapshot.rng("regret")
     domain = snapshot.domain
     if isinstance(domain, Finite):
-        draw = _draws(snapshot, domain, margin)
+        draw = _finite_exceedances(snapshot, domain, margin)
         yield from (draw(rng, batch) for batch in batches)
         return
     box = snapshot.once(("crossings", margin), lambda: Crossings.over(snapshot, margin))
-    if box is None:  # no path gains anywhere what no point has a chance to gain
+    if box is None:  # where no point has a chance to gain the margin, no path gains it
         yield from (np.zeros(batch, dtype=bool) for batch in batches)
     else:
         yield from box(rng, batches)
 
 
-def _draws(
+def _finite_exceedances(
     snapshot: Snapshot, domain: Finite, margin: float
 ) -> Callable[[np.random.Generator, int], Mask]:
-    """How paths are drawn and judged on a finite domain."""
-    points = _that_matter(snapshot, domain, margin)
+    """Draws over a finite domain: exactly where few candidates matter, else by sample paths."""
+    points = _likely_candidates(snapshot, domain, margin)
     if len(points) <= _EXACT:
         exact = _joint_regrets(snapshot, points)
         return lambda rng, n: exact(rng, n) > margin
@@ -70,7 +70,7 @@ def _draws(
 
 
 def regrets(snapshot: Snapshot, rng: np.random.Generator, n: int) -> Array:
-    """Draws of f(x*) - min f, what could still be gained in all."""
+    """Draws of the regret f(x*) - min f: what could still be gained in all."""
     domain = snapshot.domain
     if isinstance(domain, Finite) and len(domain) <= _EXACT:
         return _joint_regrets(snapshot, domain.points)(rng, n)
@@ -83,12 +83,12 @@ def regrets(snapshot: Snapshot, rng: np.random.Generator, n: int) -> Array:
 
 
 def _chances(snapshot: Snapshot, domain: Finite, margin: float) -> Array:
-    """Of each candidate, to be better than the incumbent by the margin."""
+    """The chance of each candidate to be better than the incumbent by the margin."""
     return np.asarray(ndtr(ImprovementBy(margin).bind(snapshot)(domain.points)))
 
 
-def _that_matter(snapshot: Snapshot, domain: Finite, margin: float) -> Array:
-    """The candidates that have a chance worth counting to beat the incumbent by the margin."""
+def _likely_candidates(snapshot: Snapshot, domain: Finite, margin: float) -> Array:
+    """The candidates without those that are, even together, too unlikely to gain the margin."""
     chances = _chances(snapshot, domain, margin)
     order = np.argsort(chances)
     left_out = np.cumsum(chances[order]) <= _NEGLIGIBLE
@@ -121,12 +121,12 @@ def _path_best(snapshot: Snapshot, paths: Paths) -> Array:
 
 def _path_minima(snapshot: Snapshot, paths: Paths) -> Array:
     """The lowest value of each path over a box, by screening and descending."""
-    X = _screened(snapshot)
+    X = _screen(snapshot)
     values = paths(X)
     lowest: Array = values.min(axis=1)
     for starts in np.argsort(values, axis=1)[:, :_DESCENTS].T:
-        _, found = descend(snapshot, paths, np.arange(len(paths)), X[starts])
-        lowest = np.minimum(lowest, found)
+        _, minima = descend(snapshot, paths, np.arange(len(paths)), X[starts])
+        lowest = np.minimum(lowest, minima)
     return lowest
 
 
@@ -136,8 +136,8 @@ def _lowest(paths: Paths, X: Array) -> Array:
     return np.asarray(np.min([block.min(axis=1) for block in blocks], axis=0))
 
 
-def _screened(snapshot: Snapshot) -> Array:
-    """Points at which paths are looked at first: spread evenly, likely ones, about the best."""
+def _screen(snapshot: Snapshot) -> Array:
+    """Points that screen paths: spread evenly, likely ones, and about the best observations."""
 
     def build() -> Array:
         domain = snapshot.domain

@@ -99,9 +99,9 @@ class ThresholdRule(ABC):
     def sentence(self, now: Signal, level: float) -> str:
         """The comparison in words, with its numbers."""
 
-    def waiting(self, now: Signal) -> str:  # noqa: ARG002  a rule's own words may have numbers
+    def waiting(self, now: Signal) -> str:
         """Why there is no answer yet, in words."""
-        return "there is no answer yet"
+        return f"no answer after {now.t} evaluations"
 
     @property
     def key(self) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stopwise.acquisition import Acquisition
-from stopwise.stopping import StoppingRule
+from stopwise.stopping import StoppingRule, traits_of
 from stopwise.testing._acquisition_laws import ACQUISITION_LAWS
 from stopwise.testing._law import UNITS, Case, Law, LawBroken, verify
 from stopwise.testing._rule_laws import RULE_LAWS
@@ -55,7 +55,8 @@ def check_stopping_rule(
     Args:
         rule: Yours, made as you would give it to ``Study(stopping=...)``.
         units: For parameters that have units: name -> powers of the objective's unit and of the
-            cost's. Known without being said: lam, (1, -1); theta and epsilon, (1, 0).
+            cost's. Those that the rule's ``traits`` name need not be said, nor lam, (1, -1), nor
+            theta and epsilon, (1, 0).
 
     Raises:
         LawBroken: If a law does not hold; the message says which, and with which numbers.
@@ -64,4 +65,5 @@ def check_stopping_rule(
         >>> from stopwise.stopping import Convergence
         >>> check_stopping_rule(Convergence(patience=3))  # silence means that all is well
     """
-    verify(Case(rule, {**UNITS, **(units or {})}), RULE_LAWS)
+    of_traits = {parameter.name: parameter.unit for parameter in traits_of(rule).parameters}
+    verify(Case(rule, {**UNITS, **of_traits, **(units or {})}), RULE_LAWS)

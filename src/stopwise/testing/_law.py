@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a law is, what it is checked on, and what is said where it does not hold."""
+"""Laws: what one is, the case on which it is checked, and the error where it does not hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stopwise.errors import StopwiseError
 
 S = TypeVar("S")
 
-# Parameter -> powers of the objective's unit and of the cost's unit in its own.
+# Parameters whose units need not be said: powers of the objective's unit and of the cost's.
 UNITS: Mapping[str, tuple[int, int]] = {
     "lam": (1, -1),
     "lam0": (1, -1),
@@ -48,12 +48,11 @@ class Case(Generic[S]):
 
     def rescaled(self, *, objective: float = 1.0, cost: float = 1.0) -> S:
         """The subject where objective and cost are counted in other units."""
-        powers = {name: self.units.get(name, (0, 0)) for name in numbers_of(self.subject)}
-        changed = {
-            name: value * objective ** powers[name][0] * cost ** powers[name][1]
-            for name, value in numbers_of(self.subject).items()
-            if powers[name] != (0, 0)
-        }
+        changed = {}
+        for name, value in numbers_of(self.subject).items():
+            of_objective, of_cost = self.units.get(name, (0, 0))
+            if (of_objective, of_cost) != (0, 0):
+                changed[name] = value * objective**of_objective * cost**of_cost
         return with_parameters(self.subject, changed)
 
 
@@ -95,13 +94,13 @@ def same(what: str, one: object, other: object) -> None:
 
 def numbers_of(subject: object) -> dict[str, float]:
     """The fields that are numbers, those of what a wrapper holds included."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for f in fields(subject) if is_dataclass(subject) else ():
         value = getattr(subject, f.name)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            found[f.name] = value
-        found |= {n: v for n, v in numbers_of(value).items() if n not in found}
-    return found
+            numbers[f.name] = value
+        numbers |= {n: v for n, v in numbers_of(value).items() if n not in numbers}
+    return numbers
 
 
 def with_parameters(subject: S, changed: Mapping[str, object]) -> S:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Any, Literal, NoReturn, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from stopwise.core.numerics.seeds import stream
 from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Categorical, Domain, Finite, Integer, Real, Space, as_domain
+from stopwise.testing._law import LawBroken
 
 Kind = Literal["table", "noisy table", "box", "noisy box", "mixed"]
 
@@ -170,10 +171,45 @@ def with_costs(snapshot: Snapshot, costs: Array) -> Snapshot:
     return replace(snapshot, belief=replace(snapshot.belief, price=price))
 
 
+def at_other_prices(snapshot: Snapshot) -> Snapshot:
+    """The same study where what was cheap is dear and the other way round."""
+    price = _TiltedPrice(snapshot.belief.price, np.linspace(-3.0, 2.0, snapshot.domain.width))
+    return replace(snapshot, belief=replace(snapshot.belief, price=price), _memo={})
+
+
+def without_model(snapshot: Snapshot, *, judged: bool) -> Snapshot:
+    """The same study with a belief that breaks the law of whoever reads it.
+
+    Args:
+        snapshot: The moment.
+        judged: Whether it may be read that observations are exact, as ``snapshot.judged`` does.
+    """
+    belief = _Unreadable("belief")
+    if judged:
+        belief = _Unreadable("belief", objective=_Unreadable("objective", interpolate=True))
+    return replace(snapshot, belief=cast("Belief", belief), _memo={})
+
+
 def prohibitive_costs(lam: float) -> Array:
     """Costs for the run's table, each worth ten times all that there is to gain."""
     points = cast("Finite", _run()[0]).points
     return np.full(len(points), 10.0 * float(np.ptp(height(points))) / lam)
+
+
+class _Unreadable:
+    """Something of which only some attributes may be read."""
+
+    def __init__(self, name: str, **readable: object) -> None:
+        self._name = name
+        vars(self).update(readable)
+
+    def __getattr__(self, attribute: str) -> NoReturn:
+        raise LawBroken(
+            f"it says that it reads values only, and reads {attribute!r} of the {self._name}"
+        )
+
+    def __call__(self, *_: object) -> NoReturn:
+        raise LawBroken(f"it says that it reads values only, and asks the {self._name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,3 +226,19 @@ class _ScaledPrice:
     def log_cost_with_gradient(self, X: Array) -> tuple[Normal, Array, Array]:
         (mean, std), d_mean, d_std = self.price.log_cost_with_gradient(X)
         return Normal(mean + self.log_factor, std), d_mean, d_std
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TiltedPrice:
+    """Another price, times a factor that changes from column to column."""
+
+    price: Price
+    slope: Array
+
+    def log_cost(self, X: Array) -> Normal:
+        mean, std = self.price.log_cost(X)
+        return Normal(mean + X @ self.slope, std)
+
+    def log_cost_with_gradient(self, X: Array) -> tuple[Normal, Array, Array]:
+        (mean, std), d_mean, d_std = self.price.log_cost_with_gradient(X)
+        return Normal(mean + X @ self.slope, std), d_mean + self.slope, d_std

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a rule is confronted with: snapshots, records made from them, and other rules."""
+"""Snapshots, records made from them, and other rules, with which a rule is confronted."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Signal, Trace
-from stopwise.errors import StopwiseError
-from stopwise.stopping import RULES, StoppingRule, make_rule
+from stopwise.stopping import RULES, StoppingRule
+from stopwise.stopping.defaults import default_rules
 from stopwise.stopping.verdict import Verdict
 from stopwise.testing._law import LawBroken, numbers_of, with_parameters
 from stopwise.testing._problems import KINDS, run, snapshot_of
@@ -33,8 +33,8 @@ def moments() -> Iterator[tuple[str, Snapshot]]:
 def contents(snapshot: Snapshot) -> dict[str, object]:
     """All of a snapshot that a rule could change."""
     names = ("X", "y", "pending", "traces", "seed", "trial")
-    found = {name: getattr(snapshot, name) for name in names}
-    return {n: v.tolist() if isinstance(v, np.ndarray) else copy(v) for n, v in found.items()}
+    parts = {name: getattr(snapshot, name) for name in names}
+    return {n: v.tolist() if isinstance(v, np.ndarray) else copy(v) for n, v in parts.items()}
 
 
 def recorded(
@@ -68,6 +68,12 @@ def lengthened(trace: Trace) -> Trace:
     last = trace.signals[-1]
     more = (replace(last, t=t, n=t + last.n - last.t) for t in range(last.t + 1, _LONG))
     return Trace.of((*trace.signals, *more))
+
+
+def level(trace: Trace, value: float | None = None) -> Trace:
+    """The record with one number throughout: the last one, or another."""
+    last = trace.current if value is None else replace(trace.current, value=value)
+    return Trace.of(tuple(replace(last, t=s.t, n=s.n) for s in trace))
 
 
 def all_of(rule: StoppingRule) -> list[Trace]:
@@ -131,8 +137,4 @@ def relatives(rule: StoppingRule) -> Iterator[StoppingRule]:
             )
         except (ValueError, TypeError):  # not every number is allowed
             continue
-    for name in RULES:
-        try:
-            yield make_rule(name, 0.01)
-        except StopwiseError:  # it needs more than lam
-            continue
+    yield from default_rules(RULES, 0.01).values()

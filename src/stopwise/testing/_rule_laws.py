@@ -12,7 +12,7 @@ import numpy as np
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Trace
 from stopwise.record.replay import replay
-from stopwise.stopping import RULES, StoppingRule
+from stopwise.stopping import RULES, StoppingRule, traits_of
 from stopwise.stopping.verdict import Verdict
 from stopwise.testing._law import (
     Case,
@@ -29,6 +29,7 @@ from stopwise.testing._records import (
     all_of,
     contents,
     lengthened,
+    level,
     moments,
     moves_by,
     near,
@@ -38,6 +39,7 @@ from stopwise.testing._records import (
     same_decisions,
 )
 from stopwise.testing._studies import live, told
+from stopwise.testing._trait_laws import TRAIT_LAWS
 
 RuleCase = Case[StoppingRule]
 
@@ -97,9 +99,9 @@ def key(case: RuleCase) -> None:
 def replayed(case: RuleCase) -> None:
     """A verdict reads only the record: replay gives what the study said, word by word."""
     study, verdicts = live([case.subject])
-    [found] = replay(study.traces, [case.subject])
+    [again] = replay(study.traces, [case.subject])
     for t, verdict in verdicts.items():
-        same(f"t = {t}: the verdict, live and replayed", verdict, found.verdicts[t])
+        same(f"t = {t}: the verdict, live and replayed", verdict, again.verdicts[t])
 
 
 def once(case: RuleCase) -> None:
@@ -160,11 +162,10 @@ def gaps(case: RuleCase) -> None:
     rule = case.subject
     record = recorded(rule)
     rule.verdict(Trace.of(record.signals[::7]))
-    long = lengthened(record)
-    level = [replace(long.current, t=s.t, n=s.n) for s in long]  # so that gaps hide no number
-    for last in (7, 21, len(level) - 1):
-        kept = [s for s in level[:last] if s.t % 3 != 2]
-        full, thin = (Trace.of((*past, level[last])) for past in (level[:last], kept))
+    signals = level(lengthened(record)).signals  # one number, so that gaps hide none
+    for last in (7, 21, len(signals) - 1):
+        kept = [s for s in signals[:last] if s.t % 3 != 2]
+        full, thin = (Trace.of((*past, signals[last])) for past in (signals[:last], kept))
         one, other = rule.verdict(full), rule.verdict(thin)
         same(f"t = {last}: stop, asked every time and with gaps", one.stop, other.stop)
         numbers = (one.value, one.threshold), (other.value, other.threshold)
@@ -201,8 +202,13 @@ def shift(case: RuleCase) -> None:
 
 
 def scale(case: RuleCase) -> None:
-    """In other units signal and threshold stay or move by the factor; the decision stays."""
+    """In other units signal and threshold stay or move by the factor; the decision stays.
+
+    By which power of it, a rule may say as the unit of its signal; then it must be that one.
+    """
     before = case.subject, recorded(case.subject)
+    unit = traits_of(case.subject).signal.unit
+    of_objective, of_cost = ((0, 1), (0, 1, -1)) if unit is None else ((unit[0],), (unit[1],))
 
     def in_other_y(snapshot: Snapshot) -> Snapshot:
         return in_other_units(snapshot, factor=_FACTOR)
@@ -211,8 +217,8 @@ def scale(case: RuleCase) -> None:
         return in_other_units(snapshot, cost=_FACTOR)
 
     for what, other, change, powers in (
-        (f"{_FACTOR} y", case.rescaled(objective=_FACTOR), in_other_y, (0, 1)),
-        (f"{_FACTOR} cost", case.rescaled(cost=_FACTOR), in_other_cost, (0, 1, -1)),
+        (f"{_FACTOR} y", case.rescaled(objective=_FACTOR), in_other_y, of_objective),
+        (f"{_FACTOR} cost", case.rescaled(cost=_FACTOR), in_other_cost, of_cost),
     ):
         after = other, recorded(other, change)
         moves_by(what, before, after, powers, by=_FACTOR)
@@ -276,8 +282,8 @@ RULE_LAWS: tuple[Law[StoppingRule], ...] = (
     Law(
         "scale",
         "In other units of y or of cost, with the parameters in step, a log signal moves by the"
-        " logarithm of the factor and a linear one by the factor, or stays; its threshold moves"
-        " with it, and the decision stays.",
+        " logarithm of the factor and a linear one by the factor, or stays, as the unit in its"
+        " traits says; its threshold moves with it, and the decision stays.",
         scale,
     ),
     Law("lambda", "A larger lam does not stop later on the same record.", larger_lambda),
@@ -287,4 +293,5 @@ RULE_LAWS: tuple[Law[StoppingRule], ...] = (
         " stop.",
         prohibitive,
     ),
+    *TRAIT_LAWS,
 )

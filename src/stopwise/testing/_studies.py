@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short studies in which a rule is lived with."""
+"""Short studies in which a rule is asked at every step."""
 
 from __future__ import annotations
 
