@@ -174,7 +174,7 @@ def with_costs(snapshot: Snapshot, costs: Array) -> Snapshot:
 def at_other_prices(snapshot: Snapshot) -> Snapshot:
     """The same study where what was cheap is dear and the other way round."""
     price = _TiltedPrice(snapshot.belief.price, np.linspace(-3.0, 2.0, snapshot.domain.width))
-    return replace(snapshot, belief=replace(snapshot.belief, price=price), _memo={})
+    return replace(snapshot, belief=replace(snapshot.belief, price=price))
 
 
 def without_model(snapshot: Snapshot, *, judged: bool) -> Snapshot:
@@ -187,7 +187,7 @@ def without_model(snapshot: Snapshot, *, judged: bool) -> Snapshot:
     belief = _Unreadable("belief")
     if judged:
         belief = _Unreadable("belief", objective=_Unreadable("objective", interpolate=True))
-    return replace(snapshot, belief=cast("Belief", belief), _memo={})
+    return replace(snapshot, belief=cast("Belief", belief))
 
 
 def prohibitive_costs(lam: float) -> Array:
