@@ -72,7 +72,7 @@ def _climb(
 ) -> tuple[Array, Array]:
     """Climb in units of the data, each row on its own path."""
     posterior = snapshot.belief.objective
-    unit = posterior.standardiser.scale
+    unit = posterior.unit
     # A column that does not move carries which path a row is for.
     tags = (which / len(paths))[:, None]
 
@@ -85,7 +85,7 @@ def _climb(
         tagged,
         np.hstack([starts, tags]),
         np.append(snapshot.domain.real, False),  # type: ignore[union-attr]
-        scales=np.append(posterior.hyper.lengthscales[posterior.groups], 1.0),
+        scales=np.append(posterior.column_lengthscales, 1.0),
         rivals=False,
         goal=goal,
         max_steps=max_steps,

@@ -71,9 +71,9 @@ def _warnings(snapshot: Snapshot, rules: Iterable[StoppingRule]) -> list[str]:
     if np.ptp(snapshot.y) == 0:
         return [f"All {snapshot.n} values are equal, so nothing is expected to vary."]
     objective = snapshot.belief.objective
-    spread = objective.standardiser.scale
+    spread = objective.unit
     # Noise is no limit of this kind: averaging resolves what lies below it.
-    resolution = spread * math.sqrt(objective.nugget) if objective.interpolate else 0.0
+    resolution = objective.resolution
     found = []
     for rule in rules:
         name, threshold = _threshold(rule, snapshot)

@@ -54,7 +54,7 @@ class _ThriftyBeliever(Believer):
 
     def _extended(self, base: Belief, X: Array, y: Array, history: History) -> Belief:
         """The belief with the newest observations and costs, at the same hyper-parameters."""
-        objective, price = base.objective, base.price
+        objective, price = base.posterior, base.price
         for x, value in zip(X[len(objective) :], y[len(objective) :], strict=True):
             objective = objective.append(x, float(value))
         if isinstance(price, LearnedPrice):

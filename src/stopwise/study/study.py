@@ -300,8 +300,9 @@ class Study:
     def _believed_best(self, found: Sequence[Observation]) -> Best:
         snapshot = self._now().prefix(len(found))  # what is believed of failures is no data
         best = found[snapshot.incumbent]
-        mean, std = snapshot.belief.objective(snapshot.X[[snapshot.incumbent]])
-        return Best(dict(best.params), self._sign * float(mean[0]), best.number, float(std[0]))
+        law = snapshot.belief.objective.law(snapshot.X[[snapshot.incumbent]])
+        value, std = self._sign * float(law.mean[0]), float(law.std[0])
+        return Best(dict(best.params), value, best.number, std)
 
     def result(self) -> Result:
         """Where the study stands."""
@@ -616,7 +617,7 @@ class Study:
         if self.acquisition is None:
             snapshot = self._now()
             first = snapshot.prefix(min(self._design_size, snapshot.n))
-            spread = snapshot.belief.objective.standardiser.scale
+            spread = snapshot.belief.objective.unit
             gain = max(expected_range(first).value, _LEAST_GAIN * spread)
             budget = self.budget or 0.0
             paid = min(self._design_cost, 0.999 * budget)
@@ -690,9 +691,9 @@ class Study:
         """For choosing only: what runs is believed to come out at its mean."""
         if not len(snapshot.pending):
             return snapshot
-        objective = snapshot.belief.objective
+        objective = snapshot.belief.posterior
         for x in snapshot.pending:
-            objective = objective.append(x, float(objective(x[None, :]).mean[0]))
+            objective = objective.append(x, float(objective.law(x[None, :]).mean[0]))
         return replace(snapshot, belief=replace(snapshot.belief, objective=objective), _memo={})
 
     def _take_signals(self, rules: Iterable[StoppingRule]) -> None:
