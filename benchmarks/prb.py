@@ -97,7 +97,7 @@ def _row(name: str, snapshot: Snapshot, repeats: int) -> Row:
 
 def _epsilon(snapshot: Snapshot, chance: float) -> float:
     """The margin that the likeliest point gains with this chance, by bisection."""
-    low, high = (f * snapshot.belief.objective.standardiser.scale for f in (1e-9, 20.0))
+    low, high = (f * snapshot.belief.objective.unit for f in (1e-9, 20.0))
     for _ in range(25):
         middle = math.sqrt(low * high)
         z = replace(snapshot).sup(ImprovementBy(middle)).value

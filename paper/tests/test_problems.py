@@ -12,7 +12,7 @@ from paper.tests.support.experiment_data import (
     write_compact_lcbench,
     write_official_lcbench,
 )
-from stopwise.core.beliefs.kernel import matern52
+from stopwise.core.beliefs import KERNELS
 from stopwise.core.beliefs.prices import KnownCost, LearnedCost
 from stopwise.errors import InputError
 from stopwise_paper import Cell
@@ -45,7 +45,7 @@ def test_draws_on_the_grid_have_the_kernel_as_their_covariance():
     paths = np.array([draw(seed, 101, 0.1) for seed in range(3000)])
     for lag in (0, 3, 10, 30):
         products = paths[:, 20] * paths[:, 20 + lag]
-        expected = float(matern52(np.array([(lag / 100 / 0.1) ** 2]))[0])
+        expected = float(KERNELS["matern52"]().value(np.array([(lag / 100 / 0.1) ** 2]))[0])
         error = products.std() / np.sqrt(len(paths))
         assert abs(products.mean() - expected) < 4.0 * error
 

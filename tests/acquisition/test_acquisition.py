@@ -26,7 +26,7 @@ from stopwise.acquisition import (
 from stopwise.acquisition.improvement import ImprovementBy
 from stopwise.acquisition.lcb import LowerBound, confidence_beta
 from stopwise.acquisition.pbgi_d import WORTH
-from stopwise.core.beliefs import Hyperparameters, condition
+from stopwise.core.beliefs import Hyperparameters, Normal, condition
 from stopwise.core.beliefs.prices import KnownCost, LearnedPrice
 from stopwise.core.space import Categorical, Integer, as_domain
 from stopwise.core.traces import Signal, Trace
@@ -124,8 +124,10 @@ def test_eic_is_expected_gain_less_price(noise):
 
 
 def test_where_nothing_can_be_gained_eic_is_minus_the_price_and_does_not_lean():
-    flat = EIC(LAM)(np.array([5.0]), np.array([0.0]), np.array([0.0]), 1.0)
-    assert [float(a[0]) for a in flat] == [-LAM, 0.0, 0.0, -LAM]
+    value, slopes, d_log_price = EIC(LAM)(
+        Normal(np.array([5.0]), np.array([0.0])), np.array([0.0]), 1.0
+    )
+    assert [float(a[0]) for a in (value, *slopes, d_log_price)] == [-LAM, 0.0, 0.0, -LAM]
 
 
 # --------------------------------------------------------------------------- uncertain prices
@@ -304,7 +306,7 @@ def test_many_candidates_are_drawn_as_a_path():
     assert np.isneginf(values[snapshot.taken(domain.points)]).all()
     # What else is left out cannot win: even far below its mean it is above another's far above.
     left_out = np.isneginf(values) & ~snapshot.taken(domain.points)
-    mean, std = snapshot.normal(domain.points)
+    mean, std = snapshot.law(domain.points)
     sure = np.min((mean + 5 * std)[~snapshot.taken(domain.points)])
     assert (mean - 5 * std)[left_out].min(initial=np.inf) > sure
     assert left_out.sum() < 1000  # early in a study most can

@@ -184,7 +184,7 @@ def test_the_three_forms_of_the_rule_agree(snapshot, log_factor):
     assume(math.isfinite(signal.value) and signal.value > -200.0)
     lam = math.exp(signal.value + log_factor)
     free = ~snapshot.taken(snapshot.domain.points)
-    mean, std = (a[free] for a in snapshot.normal(snapshot.domain.points))
+    mean, std = (a[free] for a in snapshot.law(snapshot.domain.points))
     price = np.exp(snapshot.belief.log_price(snapshot.domain.points))[free]
     assume(np.all(std > 1e-6 * np.ptp(snapshot.y)))  # where deviations are more than rounding
     rows = list(zip(mean.tolist(), std.tolist(), (lam * price).tolist(), strict=True))

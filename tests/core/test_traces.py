@@ -157,21 +157,21 @@ def test_things_are_computed_once():
     assert len(calls) == 1
     assert snapshot.sup(LogEIPC()) is snapshot.sup(LogEIPC("exp"))
     assert snapshot.sup(LogEIPC()) is not snapshot.sup(LCB())
-    assert snapshot.normal(TABLE.points) is snapshot.normal(TABLE.points)
+    assert snapshot.law(TABLE.points) is snapshot.law(TABLE.points)
 
 
 def test_marginals_of_candidates_know_what_was_observed():
     snapshot, book = study(), Textbook(study())
-    mean, std = snapshot.normal(TABLE.points)
+    mean, std = snapshot.law(TABLE.points)
     rows = TABLE.index_of(snapshot.X)
     np.testing.assert_array_equal(mean[rows], snapshot.y)
     np.testing.assert_array_equal(std[rows], 0.0)
     np.testing.assert_allclose(mean, book.mean(TABLE.points), rtol=1e-7)
     np.testing.assert_allclose(std, book.std(TABLE.points), atol=1e-6)
     noisy = study(noise=0.1)
-    assert np.all(noisy.normal(TABLE.points).std > 0.01)
+    assert np.all(noisy.law(TABLE.points).std > 0.01)
     some = TABLE.points[[1, 2]]
-    np.testing.assert_array_equal(noisy.normal(some), noisy.belief.objective(some))
+    np.testing.assert_array_equal(noisy.law(some), noisy.belief.objective(some))
 
 
 def test_an_earlier_moment_has_earlier_data_and_the_same_hyperparameters():
@@ -180,11 +180,11 @@ def test_an_earlier_moment_has_earlier_data_and_the_same_hyperparameters():
     assert (earlier.n, earlier.t) == (6, 3)
     np.testing.assert_array_equal(earlier.y, snapshot.y[:6])
     book = Textbook(snapshot, 6)
-    np.testing.assert_allclose(earlier.normal(TABLE.points).mean, book.mean(TABLE.points))
+    np.testing.assert_allclose(earlier.law(TABLE.points).mean, book.mean(TABLE.points))
     assert earlier.belief.objective.hyper is snapshot.belief.objective.hyper
     assert snapshot.prefix(6).belief is earlier.belief  # made once
     # What is remembered of one moment is not mistaken for the other's.
-    assert snapshot.normal(TABLE.points) is not earlier.normal(TABLE.points)
+    assert snapshot.law(TABLE.points) is not earlier.law(TABLE.points)
 
 
 def test_a_snapshot_cannot_be_changed():

@@ -130,8 +130,8 @@ def test_believed_values_are_in_no_rules_data(beside):
     for study in beside:
         study.should_stop()
     # What a rule sees of the objective is the same.
-    now = running.snapshot().normal(running.domain.points)
-    then = alone.snapshot().normal(alone.domain.points)
+    now = running.snapshot().law(running.domain.points)
+    then = alone.snapshot().law(alone.domain.points)
     np.testing.assert_allclose(now, then, rtol=1e-12)
     assert len(running.snapshot().belief.objective) == 12
     # So every signal is, to the last bit, but for those that leave out what runs.

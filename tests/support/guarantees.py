@@ -12,9 +12,10 @@ from scipy.special import i0
 
 from stopwise.acquisition import PBGI, LogEIPC
 from stopwise.core.beliefs.belief import Belief
+from stopwise.core.beliefs.distances import square_distances
 from stopwise.core.beliefs.fit import NUGGET
 from stopwise.core.beliefs.gp import Hyperparameters, Standardiser, condition
-from stopwise.core.beliefs.kernel import matern52, scaled_square_distances
+from stopwise.core.beliefs.kernels import DEFAULT_KERNEL
 from stopwise.core.beliefs.prices import KnownCost
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.snapshot import Snapshot
@@ -34,7 +35,7 @@ TRUTH = Hyperparameters(np.array([0.1]), outputscale=1.0, noise=NUGGET, mean=0.0
 _x = np.linspace(0.0, 1.0, GRID)
 _table = Candidates([{"x": float(x)} for x in _x], {"x": Real(0, 1)})
 DOMAIN = _table.domain
-_covariance = matern52(scaled_square_distances(_x[:, None] / 0.1, _x[:, None] / 0.1))
+_covariance = DEFAULT_KERNEL.value(square_distances(_x[:, None] / 0.1, _x[:, None] / 0.1))
 _factor = np.linalg.cholesky(_covariance + 1e-10 * np.eye(GRID))
 
 

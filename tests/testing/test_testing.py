@@ -50,10 +50,10 @@ class NetBound:
 
     lam: float = 0.01
 
-    def __call__(self, mean, std, log_price, best):  # noqa: ARG002
+    def __call__(self, law, log_price, best):  # noqa: ARG002
         price = self.lam * np.exp(log_price)
-        ones = np.ones_like(mean)
-        return Partials(std - mean - price, -ones, ones, -price)
+        ones = np.ones_like(law.mean)
+        return Partials(law.std - law.mean - price, (-ones, ones), -price)
 
     def bind(self, snapshot):
         return PointwiseScore(self, snapshot, in_objective_units=True)
@@ -90,38 +90,40 @@ class Settable:
         return NetBound().bind(snapshot)
 
 
-def nan_where_certain(mean, std, log_price, best):
+def nan_where_certain(law, log_price, best):
+    mean, std = law.parameters
     with np.errstate(all="ignore"):
         value = std - mean + 0.0 * mean / std
     ones = np.ones_like(mean)
-    return Partials(value, -ones, ones, 0.0 * ones)
+    return Partials(value, (-ones, ones), 0.0 * ones)
 
 
-def anchored(mean, std, log_price, best):
+def anchored(law, log_price, best):
     """It depends on where y is counted from."""
+    mean, std = law.parameters
     bent = np.logaddexp(0.0, 4.0 * mean)
     slope = -4.0 * expit(4.0 * mean)
-    return Partials(std - bent, slope, np.ones_like(std), 0.0 * mean)
+    return Partials(std - bent, (slope, np.ones_like(std)), 0.0 * mean)
 
 
-def unscaled(mean, std, log_price, best):
+def unscaled(law, log_price, best):
     """Its price is in objective units, whatever they are."""
-    return NetBound(0.3)(mean, std, log_price, best)
+    return NetBound(0.3)(law, log_price, best)
 
 
-def spendthrift(mean, std, log_price, best):
-    ones = np.ones_like(mean)
-    return Partials(std - mean + 0.01 * log_price, -ones, ones, 0.01 * ones)
+def spendthrift(law, log_price, best):
+    ones = np.ones_like(law.mean)
+    return Partials(law.std - law.mean + 0.01 * log_price, (-ones, ones), 0.01 * ones)
 
 
-def upward(mean, std, log_price, best):
-    ones = np.ones_like(mean)
-    return Partials(std + mean, ones, ones, 0.0 * ones)
+def upward(law, log_price, best):
+    ones = np.ones_like(law.mean)
+    return Partials(law.std + law.mean, (ones, ones), 0.0 * ones)
 
 
-def timid(mean, std, log_price, best):
-    ones = np.ones_like(mean)
-    return Partials(-std - mean, -ones, -ones, 0.0 * ones)
+def timid(law, log_price, best):
+    ones = np.ones_like(law.mean)
+    return Partials(-law.std - law.mean, (-ones, -ones), 0.0 * ones)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,9 +191,9 @@ def without_unit(*args, **options):
 def unseeded(formula, snapshot, **options):
     width = (0.1, 10.0)[next(CALLS) % 2]  # as from a generator that nobody seeds
 
-    def exploring(mean, std, log_price, best):
-        ones = np.ones_like(mean)
-        return Partials(width * std - mean, -ones, width * ones, 0.0 * ones)
+    def exploring(law, log_price, best):
+        ones = np.ones_like(law.mean)
+        return Partials(width * law.std - law.mean, (-ones, width * ones), 0.0 * ones)
 
     return PointwiseScore(exploring, snapshot, **options)
 

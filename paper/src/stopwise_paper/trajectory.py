@@ -207,7 +207,7 @@ class Trajectory:
     def _bare(self, t: int) -> Snapshot:
         """A snapshot that has values and no model."""
         n = self.n_initial + t
-        belief = SimpleNamespace(objective=SimpleNamespace(interpolate=True))
+        belief = SimpleNamespace(objective=SimpleNamespace(exact=True))
         empty = np.empty((n, 0))
         return Snapshot(
             cast("Any", None), empty, self.y[:n], cast("Any", belief), empty[:0], self.n_initial

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scores that depend on a point only through its mean, deviation and price.
+"""Scores that depend on a point only through the law of f there and its price.
 
-An acquisition states its formula and three partial derivatives; the chain rule through the
-Gaussian processes is written here, once. Evaluated and pending points are left out here too.
+An acquisition states its formula and its derivatives in the parameters of the law and the log
+price; the chain rule to x is written here, once. Evaluated and pending points are left out here
+too.
 """
 
 from __future__ import annotations
@@ -13,23 +14,23 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from stopwise.core.beliefs.belief import Belief, Pricing
+from stopwise.core.beliefs.laws import Law
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 
 
 class Partials(NamedTuple):
-    """A score and its derivatives in mean, deviation and log price."""
+    """A score and its derivatives: in each parameter of the law, and in the log price."""
 
     value: Array
-    d_mean: Array
-    d_std: Array
+    d_law: tuple[Array, ...]
     d_log_price: Array
 
 
 class Formula(Protocol):
-    """A score as a function of a normal marginal, its price and the best value."""
+    """A score as a function of a law, its log price and the best value."""
 
-    def __call__(self, mean: Array, std: Array, log_price: Array, best: float) -> Partials:
+    def __call__(self, law: Law, log_price: Array, best: float) -> Partials:
         """Elementwise score, higher is better, with its partial derivatives."""
         ...
 
@@ -61,37 +62,35 @@ class PointwiseScore:
     @property
     def scales(self) -> Array:
         """Length scales of the objective, per column."""
-        posterior = self._belief.objective
-        return posterior.hyper.lengthscales[posterior.groups]
+        return self._belief.objective.column_lengthscales
 
     @property
     def unit(self) -> float:
         """What counts as a difference of 1 in the score."""
-        return self._belief.objective.standardiser.scale if self.in_objective_units else 1.0
+        return self._belief.objective.unit if self.in_objective_units else 1.0
 
     def __call__(self, X: Array) -> Array:
         """Scores at the rows of X; -inf where a point is left out."""
-        mean, std = self.snapshot.normal(X, self._belief, from_incumbent=self.from_incumbent)
+        law = self.snapshot.law(X, self._belief, from_incumbent=self.from_incumbent)
         log_price = self._belief.log_price(X, self.pricing)
-        return self._without_barred(X, self._formula(mean, std, log_price).value)
+        return self._without_barred(X, self.formula(law, log_price, self.snapshot.best).value)
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
         """Scores and their gradients in x."""
         seen = self.snapshot.seen(self._belief, from_incumbent=self.from_incumbent)
-        (mean, std), d_mean, d_std = seen.with_gradient(X)
-        log_price, d_price = self._belief.log_price_with_gradient(X, self.pricing)
-        value, by_mean, by_std, by_price = self._formula(mean, std, log_price)
-        gradient = (
-            by_mean[:, None] * d_mean + by_std[:, None] * d_std + by_price[:, None] * d_price
-        )
-        return self._without_barred(X, value), gradient
+        law, gradients = seen.law_with_gradient(X)
+        log_price, d_log_price = self._belief.log_price_with_gradient(X, self.pricing)
+        partials = self.formula(law, log_price, self.snapshot.best)
+        by = [*partials.d_law, partials.d_log_price]
+        inner = [*gradients, d_log_price]
+        gradient = by[0][:, None] * inner[0]
+        for outer, along_x in zip(by[1:], inner[1:], strict=True):
+            gradient += outer[:, None] * along_x
+        return self._without_barred(X, partials.value), gradient
 
     @property
     def _belief(self) -> Belief:
         return self.snapshot.belief if self.belief is None else self.belief
-
-    def _formula(self, mean: Array, std: Array, log_price: Array) -> Partials:
-        return self.formula(mean, std, log_price, self.snapshot.best)
 
     def _without_barred(self, X: Array, value: Array) -> Array:
         return np.where(self.snapshot.barred(X), -np.inf, value) if self.exclude else value

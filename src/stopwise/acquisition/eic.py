@@ -10,9 +10,9 @@ import numpy as np
 
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
 from stopwise.acquisition.logeipc import LogEIPC
+from stopwise.core.beliefs.laws import Law
 from stopwise.core.exchange_rate import check_lam
 from stopwise.core.numerics.arrays import Array
-from stopwise.core.numerics.normal import log_ei_partials
 from stopwise.core.snapshot import Snapshot
 
 
@@ -36,13 +36,13 @@ class EIC:
     def __post_init__(self) -> None:
         check_lam(self.lam)
 
-    def __call__(self, mean: Array, std: Array, log_price: Array, best: float) -> Partials:
+    def __call__(self, law: Law, log_price: Array, best: float) -> Partials:
         """Score and partial derivatives."""
-        log_ei, d_mean, d_std = log_ei_partials(mean, std, best)
+        log_ei, slopes = law.log_ei(best)
         gain, price = np.exp(log_ei), self.lam * np.exp(log_price)
         # Where EI is 0 its logarithm's slopes may be infinite; those of EI are then 0.
-        d_mean, d_std = np.where(gain > 0, (d_mean, d_std), 0.0)
-        return Partials(gain - price, gain * d_mean, gain * d_std, -price)
+        d_law = tuple(gain * np.where(gain > 0, slope, 0.0) for slope in slopes)
+        return Partials(gain - price, d_law, -price)
 
     def bind(self, snapshot: Snapshot) -> PointwiseScore:
         """The score on a snapshot; its search starts from the argmax of LogEIPC, as PBGI's."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How likely a point is to be better by a margin; what PRB looks at before it samples."""
+"""The probability that a point is better by a margin, which PRB looks at before it samples."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
+from stopwise.core.beliefs.laws import Law
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class ImprovementBy:
-    r"""Score :math:`z = (y^* - \epsilon - \mu)/\sigma`; the probability is :math:`\Phi(z)`.
+    r"""Score z with :math:`\Phi(z) = P(f(x) \le y^* - \epsilon)`, which does not underflow.
+
+    For a normal law :math:`z = (y^* - \epsilon - \mu)/\sigma`.
 
     Args:
         margin: The improvement that counts, epsilon, in objective units.
@@ -22,11 +25,10 @@ class ImprovementBy:
 
     margin: float
 
-    def __call__(self, mean: Array, std: Array, log_price: Array, best: float) -> Partials:  # noqa: ARG002
+    def __call__(self, law: Law, log_price: Array, best: float) -> Partials:  # noqa: ARG002
         """Score and partial derivatives."""
-        sure = np.maximum(std, 1e-100)  # what is known for certain has no slope to speak of
-        z = (best - self.margin - mean) / sure
-        return Partials(z, -1.0 / sure, -z / sure, np.zeros_like(z))
+        z, slopes = law.z_score(best - self.margin)
+        return Partials(z, slopes, np.zeros_like(z))
 
     def bind(self, snapshot: Snapshot) -> PointwiseScore:
         """The score on a snapshot."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
+from stopwise.core.beliefs.laws import Law
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 
@@ -24,21 +25,22 @@ def confidence_beta(d: int, n: int, scale: float = SCALED) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LowerBound:
-    r"""Score :math:`-(\mu - \sqrt\beta\,\sigma)` at a given beta.
+    r"""Minus the quantile at :math:`\Phi(-\sqrt\beta)`.
+
+    For a normal law that is :math:`-(\mu - \sqrt\beta\,\sigma)`.
 
     Args:
-        beta: Squared width of the interval, in deviations.
+        beta: Squared width of the interval, in deviations of a normal.
         exclude: Whether evaluated and pending points are left out.
     """
 
     beta: float
     exclude: bool = True
 
-    def __call__(self, mean: Array, std: Array, log_price: Array, best: float) -> Partials:  # noqa: ARG002
+    def __call__(self, law: Law, log_price: Array, best: float) -> Partials:  # noqa: ARG002
         """Score and partial derivatives."""
-        width = math.sqrt(self.beta)
-        ones = np.ones_like(mean)
-        return Partials(width * std - mean, -ones, width * ones, 0.0 * ones)
+        bound, slopes = law.quantile(-math.sqrt(self.beta))
+        return Partials(-bound, tuple(-slope for slope in slopes), np.zeros_like(bound))
 
     def bind(self, snapshot: Snapshot) -> PointwiseScore:
         """The score on a snapshot."""

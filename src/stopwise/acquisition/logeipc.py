@@ -10,8 +10,8 @@ import numpy as np
 
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
 from stopwise.core.beliefs.belief import Pricing
+from stopwise.core.beliefs.laws import Law
 from stopwise.core.numerics.arrays import Array
-from stopwise.core.numerics.normal import log_ei_partials
 from stopwise.core.snapshot import Snapshot
 from stopwise.errors import InputError
 
@@ -39,10 +39,10 @@ class LogEIPC:
             message = f"LogEIPC(cost={self.cost!r}): give 'exp' (by E[c]) or 'inv' (by 1/E[1/c])."
             raise InputError(message)
 
-    def __call__(self, mean: Array, std: Array, log_price: Array, best: float) -> Partials:
+    def __call__(self, law: Law, log_price: Array, best: float) -> Partials:
         """Score and partial derivatives."""
-        value, d_mean, d_std = log_ei_partials(mean, std, best)
-        return Partials(value - log_price, d_mean, d_std, np.full_like(value, -1.0))
+        log_ei, slopes = law.log_ei(best)
+        return Partials(log_ei - log_price, slopes, np.full_like(log_ei, -1.0))
 
     def bind(self, snapshot: Snapshot) -> PointwiseScore:
         """The score on a snapshot."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
 from stopwise.acquisition.logeipc import LogEIPC
+from stopwise.core.beliefs.laws import Law
 from stopwise.core.exchange_rate import check_lam
 from stopwise.core.numerics.arrays import Array
-from stopwise.core.numerics.normal import pbgi_partials
 from stopwise.core.snapshot import Snapshot
 
 
@@ -22,8 +22,8 @@ class PBGI:
 
     The score is -g: the box with the lowest fair value is opened next.
 
-    On a box its search starts from, and is compared with, the argmax of LogEIPC. So wherever any
-    point's expected improvement is worth its price, the chosen point's is (the paper's Lemma),
+    On a box its search starts from the argmax of LogEIPC, and is never worse than it. So wherever
+    any point's expected improvement is worth its price, the chosen point's is (the paper's Lemma),
     although both optima are found numerically.
 
     Args:
@@ -39,11 +39,10 @@ class PBGI:
     def __post_init__(self) -> None:
         check_lam(self.lam)
 
-    def __call__(self, mean: Array, std: Array, log_price: Array, best: float) -> Partials:  # noqa: ARG002
+    def __call__(self, law: Law, log_price: Array, best: float) -> Partials:  # noqa: ARG002
         """Score and partial derivatives."""
-        price = self.lam * np.exp(log_price)
-        fair, d_mean, d_std, d_log_price = pbgi_partials(mean, std, price)
-        return Partials(-fair, -d_mean, -d_std, -d_log_price)
+        fair, slopes, d_log_price = law.fair_value(self.lam * np.exp(log_price))
+        return Partials(-fair, tuple(-slope for slope in slopes), -d_log_price)
 
     def bind(self, snapshot: Snapshot) -> PointwiseScore:
         """The score on a snapshot."""

@@ -15,7 +15,7 @@ from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
 
 _EXACT = 300  # candidates up to which values are drawn jointly; features are faster beyond
-_CERTAIN = 6.0  # deviations that no draw leaves: 1e-9 each
+_CERTAIN = 6.0  # a draw is outside Phi(-6) to Phi(6) with probability 2e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ThompsonSampling:
     def bind(self, snapshot: Snapshot) -> TableScore | PathScore:
         """The score on a snapshot."""
         rng = stream(snapshot.seed, "thompson", snapshot.trial)
-        posterior = snapshot.belief.objective
+        posterior = snapshot.belief.posterior
         if not isinstance(snapshot.domain, Finite):
             return PathScore(snapshot, sample_paths(posterior, rng, 1))
         rows = _that_can_win(snapshot)
@@ -50,17 +50,18 @@ class ThompsonSampling:
 def _that_can_win(snapshot: Snapshot) -> Indices:
     """The candidates that may have the lowest value of a draw: most of a table cannot.
 
-    One candidate is below its own upper bound, so no candidate wins whose lower bound is above.
+    The candidate with the lowest upper bound is below that bound, so none wins whose lower bound
+    is above it.
     """
     points = cast("Finite", snapshot.domain).points
-    mean, std = snapshot.normal(points)
-    level = np.min(np.where(snapshot.barred(points), np.inf, mean + _CERTAIN * std))
-    return np.flatnonzero(mean - _CERTAIN * std <= level)
+    law = snapshot.law(points)
+    level = np.min(np.where(snapshot.barred(points), np.inf, law.quantile(_CERTAIN).value))
+    return np.flatnonzero(law.quantile(-_CERTAIN).value <= level)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TableScore:
-    """Given scores of all candidates of a finite domain."""
+    """Scores of all candidates of a finite domain, from a table."""
 
     snapshot: Snapshot
     values: Array
@@ -90,12 +91,12 @@ class PathScore:
     @property
     def scales(self) -> Array:
         """Length scales of the objective, per column."""
-        return self.path.posterior.hyper.lengthscales[self.path.posterior.groups]
+        return self.path.posterior.column_lengthscales
 
     @property
     def unit(self) -> float:
         """The objective's deviation."""
-        return self.path.posterior.standardiser.scale
+        return self.path.posterior.unit
 
     def __call__(self, X: Array) -> Array:
         """Scores at the rows of X."""

@@ -15,10 +15,10 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from stopwise.core.beliefs.belief import Belief
-from stopwise.core.beliefs.difference_posterior import Relative
-from stopwise.core.beliefs.gp import Normal, Posterior
-from stopwise.core.beliefs.kernel import chebyshev_distances
+from stopwise.core.beliefs.distances import chebyshev_distances
+from stopwise.core.beliefs.laws import Law
 from stopwise.core.beliefs.prices import expected_cost
+from stopwise.core.beliefs.surrogate import Marginals
 from stopwise.core.memo import Memo, TrackedTraces
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.seeds import stream
@@ -121,9 +121,9 @@ class Snapshot:
     def judged(self) -> Array:
         """Values by which observations are compared: exact ones, or posterior means."""
         objective = self.belief.objective
-        if objective.interpolate:
+        if objective.exact:
             return self.y
-        return self.once("judged", lambda: objective(self.X).mean)
+        return self.once("judged", lambda: objective.law(self.X).mean)
 
     def rng(self, purpose: str) -> np.random.Generator:
         """The random stream for a purpose at this number of observations."""
@@ -174,38 +174,35 @@ class Snapshot:
         object.__setattr__(other, "traces", TrackedTraces(traces, self._memo))
         return other
 
-    def seen(self, belief: Belief, *, from_incumbent: bool) -> Posterior | Relative:
+    def seen(self, belief: Belief, *, from_incumbent: bool) -> Marginals:
         """The objective; from the incumbent, deviations are those of the difference.
 
         Where observations are exact the incumbent is certain and the two are the same.
         """
-        if belief.objective.interpolate or not from_incumbent:
+        if belief.objective.exact or not from_incumbent:
             return belief.objective
         key = ("relative", len(belief.objective))
-        return self.once(key, lambda: Relative(belief.objective, self.X[self.incumbent]))
+        return self.once(key, lambda: belief.objective.relative_to(self.X[self.incumbent]))
 
-    def normal(
-        self, X: Array, belief: Belief | None = None, *, from_incumbent: bool = False
-    ) -> Normal:
-        """Marginals of the objective; those of all candidates are computed once.
+    def law(self, X: Array, belief: Belief | None = None, *, from_incumbent: bool = False) -> Law:
+        """The law of the objective; that of all candidates is computed once.
 
         Where observations are exact, an evaluated candidate has its value and no deviation.
         """
         belief = belief or self.belief
         seen = self.seen(belief, from_incumbent=from_incumbent)
         if not (isinstance(self.domain, Finite) and X is self.domain.points):
-            return seen(X)
+            return seen.law(X)
         points = X
 
-        def everywhere() -> Normal:
-            normal = seen(points)
-            if belief.objective.interpolate:
-                known = len(belief.objective)
-                rows = self._indices(self.X[:known])
-                normal.mean[rows], normal.std[rows] = self.y[:known], 0.0
-            return normal
+        def everywhere() -> Law:
+            law = seen.law(points)
+            if not belief.objective.exact:
+                return law
+            known = len(belief.objective)
+            return law.known_at(self._indices(self.X[:known]), self.y[:known])
 
-        return self.once(("normal", type(seen), len(belief.objective)), everywhere)
+        return self.once(("law", type(seen), len(belief.objective)), everywhere)
 
     @property
     def cheapest(self) -> float:

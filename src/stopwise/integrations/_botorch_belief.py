@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fitted BoTorch model as a belief of ours: what a stopping rule reads, and nothing more.
+"""A fitted BoTorch model as a ``Surrogate``: what stopping rules ask of the objective's model.
 
-A rule sees means, deviations, prices and their gradients at points of the unit cube. Here they are
-asked of the model's posterior, with the gradients by autograd.
+Laws and prices at points of the unit cube are read off the model's posterior; their gradients come
+from autograd.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -18,8 +18,9 @@ from botorch.models.model import Model
 from botorch.utils.transforms import is_ensemble
 
 from stopwise.core.beliefs.belief import Pricing
-from stopwise.core.beliefs.gp import Hyperparameters, Normal, Standardiser
-from stopwise.core.numerics.arrays import Array, Indices
+from stopwise.core.beliefs.laws import Normal
+from stopwise.core.beliefs.standardiser import Standardiser
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.lognormal import log_harmonic_mean, log_mean
 from stopwise.core.space import Domain, Finite
 from stopwise.errors import InputError
@@ -94,12 +95,12 @@ class Chart:
     def moments(self, moments: Moments, U: Array) -> Normal:
         """Mean and deviation at encoded points."""
         with torch.no_grad():
-            mean, std = moments(self.inputs(self._tensor(U)))
+            mean, std = moments(self.inputs(self.tensor(U)))
         return Normal(_numpy(mean), _numpy(std))
 
     def with_gradient(self, moments: Moments, U: Array) -> tuple[Normal, Array, Array]:
         """The same with gradients in the encoded points."""
-        points = self._tensor(U).requires_grad_(True)  # noqa: FBT003  torch's signature
+        points = self.tensor(U).requires_grad_(True)  # noqa: FBT003  torch's signature
         mean, std = moments(self.inputs(points))
         slopes = [
             torch.autograd.grad(part.sum(), points, retain_graph=True, allow_unused=True)[0]
@@ -110,7 +111,8 @@ class Chart:
         d_mean, d_std = (np.zeros(U.shape) if s is None else _numpy(s) for s in slopes)
         return Normal(_numpy(mean), _numpy(std)), d_mean, d_std
 
-    def _tensor(self, U: Array) -> Tensor:
+    def tensor(self, U: Array) -> Tensor:
+        """Encoded points as a tensor of the model's kind."""
         return torch.as_tensor(np.array(U)).to(self.low)
 
 
@@ -120,50 +122,56 @@ def _numpy(tensor: Tensor) -> Array:
 
 @dataclass(frozen=True)
 class ModelPosterior:
-    """A BoTorch model in the place of our posterior, minimised.
+    """A BoTorch model as a ``Surrogate``, minimised.
 
     Args:
         model: Fitted, with one outcome.
-        chart: Where it is asked.
-        y: The values, minimised.
+        chart: From the unit cube to the model's inputs.
+        y: The observed values, minimised.
         sign: 1 to minimise, -1 to maximise.
-        interpolate: Whether observations are exact.
-        reference: Deviations are those of f(x) - f(reference), if given.
+        exact: Whether observations are exact.
+        reference: An input of the model; deviations are then those of f(x) - f(reference).
     """
 
     model: Model
     chart: Chart
     y: Array
     sign: float
-    interpolate: bool
+    exact: bool
     reference: Tensor | None = None
 
     def __len__(self) -> int:
         """Number of observations."""
         return len(self.y)
 
-    def __call__(self, U: Array) -> Normal:
-        """Mean and deviation at encoded points."""
+    def law(self, U: Array) -> Normal:
+        """The normal law at encoded points."""
         return self.chart.moments(self._moments, U)
 
-    def with_gradient(self, U: Array) -> tuple[Normal, Array, Array]:
-        """The same with gradients."""
-        return self.chart.with_gradient(self._moments, U)
+    def law_with_gradient(self, U: Array) -> tuple[Normal, tuple[Array, Array]]:
+        """The same with gradients of mean and deviation."""
+        law, d_mean, d_std = self.chart.with_gradient(self._moments, U)
+        return law, (d_mean, d_std)
+
+    def relative_to(self, u: Array) -> ModelPosterior:
+        """The model as seen from an encoded point."""
+        reference = self.chart.inputs(self.chart.tensor(u[None, :]))[0]
+        return replace(self, reference=reference)
 
     @cached_property
-    def standardiser(self) -> Standardiser:
-        """The scale of the values, in which a search measures its progress."""
-        return Standardiser.of(self.y)
-
-    @cached_property
-    def hyper(self) -> Hyperparameters:
-        """Length scales of a search; those of the model are its own affair."""
-        return Hyperparameters(np.ones(self.chart.domain.d))
+    def unit(self) -> float:
+        """The deviation of the observed values."""
+        return Standardiser.of(self.y).scale
 
     @property
-    def groups(self) -> Indices:
-        """One parameter per column."""
-        return self.chart.domain.groups
+    def resolution(self) -> float:
+        """Zero: what the model's jitter blurs is not known."""
+        return 0.0
+
+    @property
+    def column_lengthscales(self) -> Array:
+        """The width of the cube: a model does not say in general over what distance f changes."""
+        return np.ones(self.chart.domain.width)
 
     def _moments(self, X: Tensor) -> tuple[Tensor, Tensor]:
         if self.reference is None:
@@ -179,7 +187,7 @@ class ModelPosterior:
 
 @dataclass(frozen=True)
 class ModelPrice:
-    """A cost, or a model of log cost, in the place of our price."""
+    """A cost, or a model of log cost, as a ``Price``."""
 
     chart: Chart
     cost: Cost

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from stopwise.core.beliefs.belief import Belief, Pricing
-from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.exchange_rate import check_lam
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.normal import log_ei_partials, pbgi_partials
@@ -283,20 +282,15 @@ class StopwiseStopper:
         self.initial = len(y) if self.initial is None else self.initial
         objective = ModelPosterior(model, self._chart, y, self._sign, not self._noisy)
         price = ModelPrice(self._chart, self._cost, cost_model)
-        snapshot = Snapshot(
+        return Snapshot(
             self._chart.domain,
             self._encoded(train_X),
             y,
-            Belief(cast("Posterior", objective), price),
+            Belief(objective, price),
             self._encoded(train_X[:0] if X_pending is None else X_pending),
             initial=self.initial,
             seed=self._seed,
         )
-        if self._noisy:  # what Snapshot.seen would make of our own posterior
-            best = train_X[snapshot.incumbent].to(self._chart.low)
-            relative = ModelPosterior(model, self._chart, y, self._sign, False, best)  # noqa: FBT003
-            snapshot.once(("relative", len(y)), lambda: relative)
-        return snapshot
 
     def _encoded(self, X: Tensor) -> Array:
         """Points of the model as rows of the unit cube, refused if they are outside."""

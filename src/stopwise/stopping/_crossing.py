@@ -21,8 +21,8 @@ from functools import cached_property
 import numpy as np
 
 from stopwise.acquisition.improvement import ImprovementBy
-from stopwise.core.beliefs.conditioned_paths import Net
-from stopwise.core.beliefs.kernel import scaled_square_distances
+from stopwise.core.beliefs.conditioned_paths import PathConditioner
+from stopwise.core.beliefs.distances import square_distances
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.snapshot import Snapshot
 from stopwise.stopping._descent import descend_to_level
@@ -106,15 +106,15 @@ class Draws:
     margin: float
     points: Array
     need: Array
-    net: Net
+    net: PathConditioner
 
     @classmethod
     def at(cls, snapshot: Snapshot, margin: float, points: Array, part: float) -> Draws:
         """A net over some points and the incumbent that resolves values to a part of the need."""
         points = np.vstack([points, snapshot.X[snapshot.incumbent]])
-        mean, std = snapshot.normal(points, from_incumbent=True)
-        need = np.maximum(mean - snapshot.best + margin, std)
-        net = Net.at(snapshot.belief.objective, points, part * need)
+        law = snapshot.law(points, from_incumbent=True)
+        need = np.maximum(law.mean - snapshot.best + margin, law.std)
+        net = PathConditioner.at(snapshot.belief.posterior, points, part * need)
         return cls(snapshot, margin, points, need, net)
 
     def __call__(self, rng: np.random.Generator, n: int, near: float) -> tuple[Array, Mask]:
@@ -142,7 +142,7 @@ class Draws:
 
     def _levels(self, values: Array) -> Array:
         """The level of each path: the margin below its value at the incumbent."""
-        if self.snapshot.belief.objective.interpolate:
+        if self.snapshot.belief.objective.exact:
             return np.full(len(values), self.snapshot.best - self.margin)
         return values[:, -1] - self.margin
 
@@ -151,8 +151,8 @@ class Draws:
         rows = np.arange(len(left))
         lowest = np.argmin(left, axis=1)
         objective = self.snapshot.belief.objective
-        scaled = self.points / objective.hyper.lengthscales[objective.groups]
-        elsewhere = scaled_square_distances(scaled[lowest], scaled) > _ELSEWHERE**2
+        scaled = self.points / objective.column_lengthscales
+        elsewhere = square_distances(scaled[lowest], scaled) > _ELSEWHERE**2
         left = np.where(elsewhere, left, np.inf)
         second = np.argmin(left, axis=1)
         also = np.flatnonzero(left[rows, second] < near)

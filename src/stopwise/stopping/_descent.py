@@ -83,7 +83,7 @@ def _climb(
 ) -> tuple[Array, Array]:
     """Climb by batched BFGS, each row on one path, with heights in units of the data."""
     posterior = snapshot.belief.objective
-    unit = posterior.standardiser.scale
+    unit = posterior.unit
     # A column that does not move carries which path a row is for.
     tags = (which / len(paths))[:, None]
 
@@ -96,7 +96,7 @@ def _climb(
         tagged,
         np.hstack([starts, tags]),
         np.append(snapshot.domain.real, False),  # type: ignore[union-attr]
-        scales=np.append(posterior.hyper.lengthscales[posterior.groups], 1.0),
+        scales=np.append(posterior.column_lengthscales, 1.0),
         rivals=False,
         goal=goal,
         max_steps=max_steps,

@@ -63,7 +63,7 @@ def _finite_exceedances(
         return lambda rng, n: exact(rng, n) > margin
 
     def by_paths(rng: np.random.Generator, n: int) -> Mask:
-        paths = sample_paths(snapshot.belief.objective, rng, n)
+        paths = sample_paths(snapshot.belief.posterior, rng, n)
         return _lowest(paths, points) < _path_best(snapshot, paths) - margin
 
     return by_paths
@@ -74,7 +74,7 @@ def regrets(snapshot: Snapshot, rng: np.random.Generator, n: int) -> Array:
     domain = snapshot.domain
     if isinstance(domain, Finite) and len(domain) <= _EXACT:
         return _joint_regrets(snapshot, domain.points)(rng, n)
-    paths = sample_paths(snapshot.belief.objective, rng, n)
+    paths = sample_paths(snapshot.belief.posterior, rng, n)
     if isinstance(domain, Finite):
         lowest = _lowest(paths, domain.points)
     else:
@@ -100,9 +100,9 @@ def _joint_regrets(
     snapshot: Snapshot, points: Array
 ) -> Callable[[np.random.Generator, int], Array]:
     """Regrets over some candidates, from their exact joint distribution."""
-    exact = snapshot.belief.objective.interpolate
+    exact = snapshot.belief.objective.exact
     rows = np.vstack([points, snapshot.X[snapshot.incumbent]])
-    draws = JointDraws.at(snapshot.belief.objective, rows)
+    draws = JointDraws.at(snapshot.belief.posterior, rows)
 
     def draw(rng: np.random.Generator, n: int) -> Array:
         values = draws(rng, n)
@@ -114,7 +114,7 @@ def _joint_regrets(
 
 def _path_best(snapshot: Snapshot, paths: Paths) -> Array:
     """The incumbent's value on each path; the observed one where that is exact."""
-    if snapshot.belief.objective.interpolate:
+    if snapshot.belief.objective.exact:
         return np.full(len(paths), snapshot.best)
     return paths(snapshot.X[snapshot.incumbent][None, :])[:, 0]
 

@@ -101,7 +101,7 @@ class SRGapMedian(ThresholdRule):
 def srgap_terms(snapshot: Snapshot) -> tuple[float, float, float]:
     """The three terms of the gap, in objective units."""
     before = snapshot.prefix(snapshot.n - 1)
-    new, old = snapshot.belief.objective, before.belief.objective
+    new, old = snapshot.belief.posterior, before.belief.posterior
     x_new, x_old = snapshot.X[snapshot.incumbent], snapshot.X[before.incumbent]
     shift = abs(before.best - snapshot.best)
     gain = 0.0
@@ -115,7 +115,7 @@ def srgap_terms(snapshot: Snapshot) -> tuple[float, float, float]:
 
 
 def _deviation_of_difference(posterior: Posterior, a: np.ndarray, b: np.ndarray) -> float:
-    if posterior.interpolate:
+    if posterior.exact:
         return 0.0
     pair = np.vstack([a, b])
     covariance = posterior.covariance(pair, pair)
@@ -132,8 +132,9 @@ def _expected_positive_part(g: float, v: float) -> float:
 
 def _divergence(old: Posterior, x: np.ndarray, y: float) -> float:
     """KL(new || old) between the posteriors of f after and before observing y at x."""
-    mean, std = (float(a[0]) for a in old(x[None, :]))
-    scale = old.standardiser.scale
+    law = old.law(x[None, :])
+    mean, std = float(law.mean[0]), float(law.std[0])
+    scale = old.unit
     variance = (std / scale) ** 2
     noise = max(old.hyper.noise, _LEAST_NOISE)
     total = variance + noise

@@ -29,13 +29,13 @@ def confidence_gap(snapshot: Snapshot, beta: float) -> tuple[float, float, float
     Returns:
         The gap, the upper bound among the evaluated, the lower bound anywhere.
     """
-    posterior = snapshot.belief.objective
-    if posterior.interpolate:  # exact observations: both bounds of the evaluated are their values
+    objective = snapshot.belief.objective
+    if objective.exact:  # exact observations: both bounds of the evaluated are their values
         upper = lower = snapshot.best
     else:
-        mean, std = posterior(snapshot.X)
-        upper = float(np.min(mean + math.sqrt(beta) * std))
-        lower = float(np.min(mean - math.sqrt(beta) * std))
+        law = objective.law(snapshot.X)
+        upper = float(np.min(law.quantile(math.sqrt(beta)).value))
+        lower = float(np.min(law.quantile(-math.sqrt(beta)).value))
     # The evaluated belong to X too; a numerical search may miss them.
     lower = min(lower, -snapshot.sup(LowerBound(beta, exclude=False)).value)
     return upper - lower, upper, lower

@@ -26,6 +26,6 @@ def _believed_best(context: StudyContext, moments: Moments) -> Best:
     succeeded = context.history.succeeded
     snapshot = moments.now().prefix(len(succeeded))  # what is believed of failures is no data
     best = succeeded[snapshot.incumbent]
-    mean, std = snapshot.belief.objective(snapshot.X[[snapshot.incumbent]])
-    value = context.options.sign * float(mean[0])
-    return Best(dict(best.params), value, best.number, float(std[0]))
+    law = snapshot.belief.objective.law(snapshot.X[[snapshot.incumbent]])
+    value = context.options.sign * float(law.mean[0])
+    return Best(dict(best.params), value, best.number, float(law.std[0]))

@@ -95,7 +95,7 @@ class Choosing:
         """PBGI-D at the lambda of the budget; fixed once the initial design is done."""
         snapshot = self._moments.now()
         first = snapshot.prefix(min(self._design.size, snapshot.n))
-        spread = snapshot.belief.objective.standardiser.scale
+        spread = snapshot.belief.objective.unit
         gain = max(expected_range(first).value, _LEAST_GAIN * spread)
         budget = self._context.budget.total or 0.0
         paid = min(self._design.cost, 0.999 * budget)
@@ -118,7 +118,7 @@ def with_pending_believed(snapshot: Snapshot) -> Snapshot:
     """For choosing only: what runs is believed to come out at its mean."""
     if not len(snapshot.pending):
         return snapshot
-    objective = snapshot.belief.objective
+    objective = snapshot.belief.posterior
     for x in snapshot.pending:
-        objective = objective.append(x, float(objective(x[None, :]).mean[0]))
+        objective = objective.append(x, float(objective.law(x[None, :]).mean[0]))
     return replace(snapshot, belief=replace(snapshot.belief, objective=objective))

@@ -63,9 +63,9 @@ def _warnings(snapshot: Snapshot, rules: Iterable[StoppingRule]) -> list[str]:
     if np.ptp(snapshot.y) == 0:
         return [f"All {snapshot.n} values are equal, so nothing is expected to vary."]
     objective = snapshot.belief.objective
-    spread = objective.standardiser.scale
+    spread = objective.unit
     # Noise is no limit of this kind: averaging resolves what lies below it.
-    resolution = spread * math.sqrt(objective.nugget) if objective.interpolate else 0.0
+    resolution = objective.resolution
     thresholds = (pair for rule in rules for pair in _thresholds(rule, snapshot))
     warnings = (_warning(*threshold, spread, resolution) for threshold in thresholds)
     return list(dict.fromkeys(filter(None, warnings)))  # rules may share a threshold

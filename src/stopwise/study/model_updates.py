@@ -141,7 +141,7 @@ class ModelUpdates:
 
     def _extended(self, anchor: _Anchor, X: Array, y: Array, history: History) -> _Anchor:
         """The anchor with the newest observations and costs, at the same hyper-parameters."""
-        objective, price = anchor.belief.objective, anchor.belief.price
+        objective, price = anchor.belief.posterior, anchor.belief.price
         for x, value in zip(X[len(objective) :], y[len(objective) :], strict=True):
             objective = objective.append(x, float(value))
         paid_at, costs = self.encoded.paid(history)

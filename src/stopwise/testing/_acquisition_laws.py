@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from stopwise.acquisition import Acquisition, PointwiseScore
+from stopwise.core.beliefs.laws import Normal
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
@@ -47,7 +48,7 @@ def numbers(case: AcquisitionCase) -> None:
         ends = np.array([0.0, 1e-150, 1.0, 1e6])
         grid = np.meshgrid(ends - 1.0, ends, [-50.0, 0.0, 50.0])
         mean, std, log_price = (axis.ravel() for axis in grid)
-        value = score.formula(mean, std, log_price, 0.0).value
+        value = score.formula(Normal(mean, std), log_price, 0.0).value
         given = np.column_stack([mean, std, log_price])
         _finite_or_left_out("best = 0: the score at (mean, std, log price)", value, given)
 
@@ -196,7 +197,7 @@ def price(case: AcquisitionCase) -> None:
 
 
 def mean(case: AcquisitionCase) -> None:
-    """A lower mean does not lower the score; for scores of mean, deviation and price."""
+    """A lower mean of a normal law does not lower the score; for scores of law and price."""
     for what, values in _along(case.subject, "mean"):
         falls = np.diff(values, axis=0)  # along rising means
         if not np.all(falls <= _rounding(values[1:])):
@@ -204,7 +205,7 @@ def mean(case: AcquisitionCase) -> None:
 
 
 def deviation(case: AcquisitionCase) -> None:
-    """A larger deviation does not lower the score; for scores of mean, deviation and price."""
+    """A larger deviation of a normal law does not lower the score; as for ``mean``."""
     for what, values in _along(case.subject, "std"):
         rises = np.diff(values, axis=0)
         if not np.all(rises >= -_rounding(values[1:])):
@@ -264,7 +265,8 @@ def _along(acquisition: Acquisition, axis: str) -> Iterator[tuple[str, Array]]:
     for log_price in (-4.0, 0.0, 2.0):
         mean, std = np.meshgrid(means, stds, indexing="ij")
         price = np.full(mean.size, log_price)
-        partials = score.formula(mean.ravel(), std.ravel(), price, snapshot.best)
+        law = Normal(mean.ravel(), std.ravel())
+        partials = score.formula(law, price, snapshot.best)
         values = partials.value.reshape(mean.shape)
         what = f"best = {snapshot.best!r}, log price = {log_price!r}"
         yield what, values if axis == "mean" else values.T

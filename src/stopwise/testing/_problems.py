@@ -16,8 +16,8 @@ from typing import Any, Literal, NoReturn, cast
 import numpy as np
 
 from stopwise.core.beliefs.belief import Belief, believe
+from stopwise.core.beliefs.distances import chebyshev_distances
 from stopwise.core.beliefs.gp import Normal, Standardiser
-from stopwise.core.beliefs.kernel import chebyshev_distances
 from stopwise.core.beliefs.prices import CostModel, KnownCost, LearnedCost, Price, UnitCost
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.seeds import stream
@@ -155,7 +155,7 @@ def in_other_units(
     snapshot: Snapshot, *, shift: float = 0.0, factor: float = 1.0, cost: float = 1.0
 ) -> Snapshot:
     """The same study where y is counted as factor y + shift, and costs as cost times theirs."""
-    objective, price = snapshot.belief.objective, snapshot.belief.price
+    objective, price = snapshot.belief.posterior, snapshot.belief.price
     unit = objective.standardiser
     unit = Standardiser(factor * unit.shift + shift, factor * unit.scale)
     belief = Belief(
@@ -186,7 +186,7 @@ def without_model(snapshot: Snapshot, *, judged: bool) -> Snapshot:
     """
     belief = _Unreadable("belief")
     if judged:
-        belief = _Unreadable("belief", objective=_Unreadable("objective", interpolate=True))
+        belief = _Unreadable("belief", objective=_Unreadable("objective", exact=True))
     return replace(snapshot, belief=cast("Belief", belief))
 
 

@@ -59,7 +59,7 @@ def values(case: RuleCase) -> None:
     rule = case.subject
     kind = traits_of(rule).signal
     for what, snapshot in moments():
-        if not kind.reads_model(exact=snapshot.belief.objective.interpolate):
+        if not kind.reads_model(exact=snapshot.belief.objective.exact):
             bare = without_model(snapshot, judged=kind.reads == "judged values")
             with_model, without = rule.signal(snapshot), rule.signal(bare)
             alike(f"{what}: the signal, with a model and without", with_model, without)

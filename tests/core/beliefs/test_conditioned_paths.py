@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stopwise.core.beliefs import Hyperparameters, condition
-from stopwise.core.beliefs.conditioned_paths import Net
+from stopwise.core.beliefs.conditioned_paths import PathConditioner
 
 GROUPS = np.array([0, 1, 1])
 FINE = 1e-7
@@ -32,7 +32,7 @@ KINDS = pytest.mark.parametrize("interpolate", [False, True], ids=["noisy", "exa
 @KINDS
 def test_values_at_the_net_have_the_posterior_s_mean_and_covariance(interpolate):
     posterior, X = some_posterior(interpolate=interpolate), some_points(12)
-    net = Net.at(posterior, X, np.full(12, FINE))
+    net = PathConditioner.at(posterior, X, np.full(12, FINE))
     np.testing.assert_allclose(net.mean, posterior(X).mean)
     np.testing.assert_allclose(
         net.factor @ net.factor.T, posterior.covariance(X, X), rtol=1e-9, atol=1e-9
@@ -46,7 +46,7 @@ def test_values_at_the_net_have_the_posterior_s_mean_and_covariance(interpolate)
 def test_a_coarse_net_leaves_out_no_more_than_its_tolerance(interpolate):
     posterior, X = some_posterior(interpolate=interpolate), some_points(60)
     tolerance = np.linspace(0.1, 2.0, 60)
-    net = Net.at(posterior, X, tolerance)
+    net = PathConditioner.at(posterior, X, tolerance)
     assert net.factor.shape[1] < 60
     left = posterior(X).std ** 2 - np.sum(net.factor**2, axis=1)
     assert np.all(left <= tolerance**2 * (1.0 + 1e-9))
@@ -56,7 +56,7 @@ def test_a_coarse_net_leaves_out_no_more_than_its_tolerance(interpolate):
 @KINDS
 def test_paths_go_through_their_draws(interpolate):
     posterior, X = some_posterior(interpolate=interpolate), some_points(12)
-    net = Net.at(posterior, X, np.full(12, FINE))
+    net = PathConditioner.at(posterior, X, np.full(12, FINE))
     rng = np.random.default_rng(83)
     normals = net.normals(rng, 5)
     paths = net.paths(normals, rng)
@@ -69,7 +69,7 @@ def test_paths_go_through_their_draws(interpolate):
 @KINDS
 def test_between_the_points_paths_have_the_posterior_s_mean_and_covariance(interpolate):
     posterior, Q = some_posterior(interpolate=interpolate), some_points(4, seed=84)
-    net = Net.at(posterior, some_points(6), np.full(6, FINE))
+    net = PathConditioner.at(posterior, some_points(6), np.full(6, FINE))
     rng = np.random.default_rng(85)
     calls, n = 150, 60
     found = np.empty((calls, n, len(Q)))
@@ -90,7 +90,7 @@ def test_between_the_points_paths_have_the_posterior_s_mean_and_covariance(inter
 @KINDS
 def test_gradients_are_those_of_differences(interpolate):
     posterior = some_posterior(interpolate=interpolate)
-    net = Net.at(posterior, some_points(10), np.full(10, FINE))
+    net = PathConditioner.at(posterior, some_points(10), np.full(10, FINE))
     rng = np.random.default_rng(86)
     paths = net.paths(net.normals(rng, 3), rng)
     Q, which = some_points(7, seed=87), np.array([0, 1, 2, 2, 1, 0, 2])

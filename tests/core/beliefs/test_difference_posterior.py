@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stopwise.core.beliefs import Hyperparameters, condition
-from stopwise.core.beliefs.difference_posterior import Relative
+from stopwise.core.beliefs.difference_posterior import DifferencePosterior
 from stopwise.core.beliefs.paths import exact_values
 from tests.support.dense import DenseGP
 
@@ -25,7 +25,7 @@ def data():
 def test_the_deviation_is_that_of_the_textbook_s_difference(data):
     X, y, Q = data
     dense = DenseGP(X, y, HYPER, groups=GROUPS)
-    relative = Relative(condition(X, y, HYPER, groups=GROUPS), X[2])
+    relative = DifferencePosterior(condition(X, y, HYPER, groups=GROUPS), X[2])
     mean, std = relative(Q)
     both = np.vstack([Q, X[2:3]])
     C = dense.covariance(both, both)
@@ -39,14 +39,14 @@ def test_simulated_differences_spread_as_they_should(data):
     both = np.vstack([Q, X[2:3]])
     values = exact_values(posterior, both, np.random.default_rng(81), 40_000)
     found = (values[:, :-1] - values[:, -1:]).std(axis=0)
-    std = Relative(posterior, X[2])(Q).std
+    std = DifferencePosterior(posterior, X[2])(Q).std
     np.testing.assert_allclose(found, std, rtol=4.5 / np.sqrt(80_000))  # false alarm: 4e-5
     assert not np.allclose(posterior(Q).std, std, rtol=0.02)
 
 
 def test_the_difference_of_a_point_to_itself_is_certain(data):
     X, y, _ = data
-    relative = Relative(condition(X, y, HYPER, groups=GROUPS), X[2])
+    relative = DifferencePosterior(condition(X, y, HYPER, groups=GROUPS), X[2])
     (mean, std), d_mean, d_std = relative.with_gradient(X[2:3])
     assert std[0] == pytest.approx(0.0, abs=1e-6)
     assert np.isfinite([*mean, *d_mean[0], *d_std[0]]).all()
@@ -54,7 +54,7 @@ def test_the_difference_of_a_point_to_itself_is_certain(data):
 
 def test_gradients_are_those_of_differences(data):
     X, y, Q = data
-    relative = Relative(condition(X, y, HYPER, groups=GROUPS), X[2])
+    relative = DifferencePosterior(condition(X, y, HYPER, groups=GROUPS), X[2])
     normal, d_mean, d_std = relative.with_gradient(Q)
     np.testing.assert_allclose(normal, relative(Q), rtol=1e-9)
     for i, step in enumerate(1e-6 * np.eye(3)):
@@ -65,7 +65,7 @@ def test_gradients_are_those_of_differences(data):
 
 def test_it_cannot_be_changed_and_can_be_a_key(data):
     X, y, _ = data
-    relative = Relative(condition(X, y, HYPER, groups=GROUPS), X[2])
+    relative = DifferencePosterior(condition(X, y, HYPER, groups=GROUPS), X[2])
     with pytest.raises(dataclasses.FrozenInstanceError):
         relative.x = X[0]
     assert {relative: 1}[relative] == 1

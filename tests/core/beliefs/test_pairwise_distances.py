@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from stopwise.core.beliefs import pairwise_distances as module
-from stopwise.core.beliefs.pairwise_distances import Pairs
+from stopwise.core.beliefs.pairwise_distances import PairwiseDistances
 
 GROUPINGS = [np.arange(3), np.array([0, 1, 1]), np.array([1, 0, 1])]
 
@@ -13,7 +13,7 @@ GROUPINGS = [np.arange(3), np.array([0, 1, 1]), np.array([1, 0, 1])]
 @pytest.fixture(params=["kept", "worked out every time"])
 def memory(request, monkeypatch):
     if request.param != "kept":
-        monkeypatch.setattr(module, "_MOST_KEPT", 0)
+        monkeypatch.setattr(module, "_LARGEST_TABLE", 0)
 
 
 @pytest.mark.usefixtures("memory")
@@ -23,7 +23,7 @@ def test_both_are_sums_over_pairs(groups):
     X, scales, weights = rng.random((7, 3)), np.array([0.3, 2.0, 0.7]), rng.standard_normal(21)
     scales = scales[: groups.max() + 1]
     squares = np.array([(X[i] - X[j]) ** 2 for i in range(7) for j in range(i + 1, 7)])
-    sought = Pairs(X, groups)
+    sought = PairwiseDistances(X, groups)
     np.testing.assert_allclose(
         sought.square_distances(scales), squares @ scales[groups] ** -2.0, rtol=1e-13
     )
@@ -35,6 +35,6 @@ def test_both_are_sums_over_pairs(groups):
 
 @pytest.mark.usefixtures("memory")
 def test_one_point_has_no_pair():
-    alone = Pairs(np.ones((1, 2)), np.arange(2))
+    alone = PairwiseDistances(np.ones((1, 2)), np.arange(2))
     assert alone.square_distances(np.ones(2)).size == 0
     assert alone.square_differences(np.empty(0)).tolist() == [0.0, 0.0]

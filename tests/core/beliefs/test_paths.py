@@ -85,7 +85,7 @@ def test_one_draw_of_features_errs_by_about_three_per_cent_of_the_prior_covarian
     exact = prior.covariance(X, X) / prior.covariance(X[:1], X[:1])
     errors = []
     for seed in range(30):
-        drawn = sample_paths(prior, np.random.default_rng(seed), 1).frequencies
+        drawn = sample_paths(prior, np.random.default_rng(seed), 1).features.frequencies
         angles = X / HYPER.lengthscales[GROUPS] @ drawn
         features = np.hstack([np.cos(angles), np.sin(angles)])
         errors.append(features @ features.T / drawn.shape[1] - exact)
@@ -224,8 +224,8 @@ def test_paths_cannot_be_changed():
     assert isinstance(paths, Paths)
     assert len(paths) == 2
     with pytest.raises(dataclasses.FrozenInstanceError):
-        paths.weights = None
-    for array in (paths.frequencies, paths.weights, paths.updates):
+        paths.updates = None
+    for array in (paths.features.frequencies, paths.features.weights, paths.updates):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0.0
     assert {paths: 1}[paths] == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stopwise.core.beliefs.kernel import matern52
+from stopwise.core.beliefs import KERNELS
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.space import Finite, Real
 from stopwise.core.space.domain import Mixed
@@ -57,7 +57,7 @@ def draw(seed: int, grid: int, lengthscale: float) -> Array:
     step = 1.0 / (grid - 1)
     size = 1 << int(np.ceil(np.log2(_AROUND * grid)))
     around = np.minimum(np.arange(size), size - np.arange(size)) * step / lengthscale
-    spectrum = np.fft.rfft(matern52(around**2)).real
+    spectrum = np.fft.rfft(KERNELS["matern52"]().value(around**2)).real
     if spectrum.min() < -1e-8 * spectrum.max():
         message = f"length scale {lengthscale} is too long for an exact draw on {grid} points."
         raise InputError(message)

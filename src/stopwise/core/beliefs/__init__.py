@@ -1,14 +1,90 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gaussian processes over encoded inputs: posteriors, fits, sample paths and prices."""
+"""Beliefs: Gaussian processes over encoded inputs, what they say of f(x), and prices.
 
-from stopwise.core.beliefs.fit import fit_posterior
-from stopwise.core.beliefs.gp import Hyperparameters, Normal, Posterior, Standardiser, condition
+- ``fit_posterior`` fits a Gaussian process to data and ``condition`` conditions one at known
+  hyper-parameters; both give a ``Posterior``, which can be extended (``append``), cut back
+  (``prefix``) and moved to its likeliest constant mean (``with_likeliest_mean``).
+- ``KERNELS`` and ``WARPS`` are the tables of kernels and output warps.
+- What a posterior says of f at some points is a ``Law``; without a warp it is a ``Normal``.
+- ``sample_paths`` draws whole functions; of a posterior of no data, draws of the prior.
+- ``UnitCost``, ``KnownCost`` and ``LearnedCost`` say how costs are come by; their ``price`` over a
+  domain is a ``Price``. ``Belief`` is a model of the objective and a price.
+
+Example:
+    >>> import numpy as np
+    >>> X = np.array([[0.1], [0.4], [0.9]])
+    >>> posterior = condition(X, np.array([1.0, 0.2, 0.7]), Hyperparameters([0.3]))
+    >>> law = posterior.law(np.array([[0.5]]))
+    >>> bool(law.log_ei(level=0.2).value[0] > np.log(1e-4))  # more may be gained than 1e-4
+    True
+"""
+
+from stopwise.core.beliefs.belief import Belief, Fitted, Pricing
+from stopwise.core.beliefs.fit import NUGGET, fit_posterior
+from stopwise.core.beliefs.gp import Posterior, condition
+from stopwise.core.beliefs.hyperparameters import Hyperparameters
+from stopwise.core.beliefs.kernels import DEFAULT_KERNEL, KERNELS, Kernel
+from stopwise.core.beliefs.laws import FairValue, Law, Normal, WithSlopes
+from stopwise.core.beliefs.paths import JointDraws, Paths, sample_paths
+from stopwise.core.beliefs.prices import (
+    CostModel,
+    KnownCost,
+    LearnedCost,
+    LearnedPrice,
+    Price,
+    UnitCost,
+    expected_cost,
+)
+from stopwise.core.beliefs.priors import (
+    Fixed,
+    Flat,
+    GammaPrior,
+    LogNormalPrior,
+    Prior,
+    Priors,
+    priors,
+)
+from stopwise.core.beliefs.standardiser import Standardiser
+from stopwise.core.beliefs.surrogate import Marginals, Surrogate
+from stopwise.core.beliefs.warps import DEFAULT_WARP, WARPS, Warp
 
 __all__ = [
+    "DEFAULT_KERNEL",
+    "DEFAULT_WARP",
+    "KERNELS",
+    "NUGGET",
+    "WARPS",
+    "Belief",
+    "CostModel",
+    "FairValue",
+    "Fitted",
+    "Fixed",
+    "Flat",
+    "GammaPrior",
     "Hyperparameters",
+    "JointDraws",
+    "Kernel",
+    "KnownCost",
+    "Law",
+    "LearnedCost",
+    "LearnedPrice",
+    "LogNormalPrior",
+    "Marginals",
     "Normal",
+    "Paths",
     "Posterior",
+    "Price",
+    "Pricing",
+    "Prior",
+    "Priors",
     "Standardiser",
+    "Surrogate",
+    "UnitCost",
+    "Warp",
+    "WithSlopes",
     "condition",
+    "expected_cost",
     "fit_posterior",
+    "priors",
+    "sample_paths",
 ]

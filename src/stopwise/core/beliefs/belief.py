@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is believed of objective and price together."""
+"""The belief: a model of the objective and the price of evaluating it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import Literal
 import numpy as np
 
 from stopwise.core.beliefs.fit import NUGGET, fit_posterior
-from stopwise.core.beliefs.gp import Hyperparameters, Posterior, Standardiser, condition
+from stopwise.core.beliefs.gp import Posterior, condition
+from stopwise.core.beliefs.hyperparameters import Hyperparameters
 from stopwise.core.beliefs.prices import CostModel, LearnedCost, LearnedPrice, Price
+from stopwise.core.beliefs.standardiser import Standardiser
+from stopwise.core.beliefs.surrogate import Surrogate
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.lognormal import log_harmonic_mean, log_mean
 from stopwise.core.space import Domain
+from stopwise.errors import InputTypeError
 
 Pricing = Literal["exp", "inv"]
 
@@ -28,20 +32,41 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """A posterior of the objective and the price of evaluating it."""
+    """A model of the objective and the price of evaluating it.
 
-    objective: Posterior
+    Args:
+        objective: A ``Posterior``, or another library's model that offers the same laws.
+        price: How ln c is distributed.
+    """
+
+    objective: Surrogate
     price: Price
+
+    @property
+    def posterior(self) -> Posterior:
+        """The Gaussian process, for what laws at points cannot tell: paths, covariances, prefixes.
+
+        Raises:
+            InputTypeError: The model is another library's.
+        """
+        if isinstance(self.objective, Posterior):
+            return self.objective
+        message = (
+            f"the objective's model is a {type(self.objective).__name__}, which gives the law of f"
+            " at points alone; sample paths, covariances and the belief before an observation need"
+            " stopwise's own Posterior (sw.beliefs.fit_posterior)."
+        )
+        raise InputTypeError(message)
 
     @property
     def fitted(self) -> Fitted:
         """The hyper-parameters; those of a price only if it was learned."""
         learned = self.price if isinstance(self.price, LearnedPrice) else None
-        return Fitted(self.objective.hyper, learned.posterior.hyper if learned else None)
+        return Fitted(self.posterior.hyper, learned.posterior.hyper if learned else None)
 
     def prefix(self, k: int) -> Belief:
         """The belief in the objective after its first k observations; prices stay."""
-        return replace(self, objective=self.objective.prefix(k))
+        return replace(self, objective=self.posterior.prefix(k))
 
     def with_failures(self, X: Array, y: Array) -> Belief:
         """The belief that evaluations at the rows of X failed, where others gave y.
@@ -51,9 +76,9 @@ class Belief:
         region in which evaluations fail does not stop. (The worst value instead, "floor padding",
         bends a smooth model so far that it is sure of what it does not know, and stops early.)
         """
-        objective, ordinary = self.objective, float(np.median(y))
+        objective, ordinary = self.posterior, float(np.median(y))
         for x in X:
-            expected = float(objective(x[None, :]).mean[0])
+            expected = float(objective.law(x[None, :]).mean[0])
             objective = objective.append(x, max(ordinary, expected))
         return replace(self, objective=objective)
 

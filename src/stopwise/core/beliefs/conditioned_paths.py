@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Sample paths whose values at the points of a net are exact draws.
+r"""Conditioned paths: sample paths whose values at some chosen points are exact draws.
 
-Paths of random features (``paths.py``) share their frequencies and err by a few per
-cent of the *prior* covariance, which is far too much where the data have made f nearly certain.
-Here values at a net of points come from their exact joint distribution, independent from path to
-path, and features only fill the gaps. With C the posterior covariance, P the points that the
-pivoted factorisation :math:`C_{PP} = L L^T` has chosen, :math:`\xi` the normal numbers behind a
-draw and g a path of features given the data, the path is Matheron's rule once more:
+Paths of random features (``paths.py``) share their frequencies and err by a few per cent of the
+*prior* covariance, which is far too much where the data have made f nearly certain. Here values at
+a net of points come from their exact joint distribution, independent from path to path, and
+features only fill the gaps. With C the posterior covariance, P the points that the pivoted
+factorisation :math:`C_{PP} = L L^T` has chosen, :math:`\xi` the normal numbers behind a draw and g
+a path of features given the data, the path is Matheron's rule (Wilson et al. 2020) once more:
 
 .. math:: f(x) = g(x) + C(x, P)\,L^{-T}\left(\xi - L^{-1}(g(P) - \mu(P))\right)
 
-The second term is a sum of kernels about the data and P.
+The second term is a sum of kernels about the data and P. Where outputs are warped, all of this is
+in the units of the warp, and values leave in the user's.
 """
 
 from __future__ import annotations
@@ -21,24 +22,25 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lapack
 
+from stopwise.core.beliefs.fourier_features import FourierFeatures
 from stopwise.core.beliefs.gp import Posterior
-from stopwise.core.beliefs.kernel import matern52_and_slope, scaled_square_distances
+from stopwise.core.beliefs.kernel_basis import KernelBasis
 from stopwise.core.beliefs.paths import sample_paths
-from stopwise.core.numerics import cholesky as chol
+from stopwise.core.numerics import cholesky
 from stopwise.core.numerics.arrays import Array, Indices
 
 _FREQUENCIES = 128  # of what is between the points of a net
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what derives from the fields is cached
-class Net:
-    """The joint distribution of f at some points, factorised once; all in the user's units.
+class PathConditioner:
+    """The joint distribution of f at a net of points, factorised once.
 
     Attributes:
         posterior: What is believed of f.
         mean: Means at the points, (rows,).
         factor: Their covariance is factor factor^T, up to the tolerance; (rows, rank).
-        pivots: The points that tell all others, (rank, width).
+        pivots: The points that determine all others, (rank, width).
         lower: The factor at the pivots, triangular.
     """
 
@@ -49,13 +51,14 @@ class Net:
     lower: Array
 
     @classmethod
-    def at(cls, posterior: Posterior, X: Array, tolerance: Array) -> Net:
-        """A net over the rows of X: meant for several hundred.
+    def at(cls, posterior: Posterior, X: Array, tolerance: Array) -> PathConditioner:
+        """The distribution at the rows of X: meant for several hundred.
 
         Args:
             posterior: What is believed of f.
             X: Encoded points.
-            tolerance: A deviation for each point below which it counts as told by the others.
+            tolerance: A deviation for each point, in the units of the warp, below which it counts
+                as determined by the others.
         """
         prior = posterior.hyper.outputscale * posterior.standardiser.scale**2
         rounding = np.sqrt(len(X) * np.finfo(np.float64).eps * prior)
@@ -69,31 +72,26 @@ class Net:
         return cls(posterior, posterior(X).mean, factor, X[order[:rank]], lower[:rank])
 
     def normals(self, rng: np.random.Generator, n: int) -> Array:
-        """The numbers behind n draws, (n, rank)."""
+        """The normal numbers behind n draws, (n, rank)."""
         return rng.standard_normal((n, self.factor.shape[1]))
 
     def values(self, normals: Array) -> Array:
-        """f at the points in each draw, (n, rows)."""
-        return self.mean + normals @ self.factor.T
+        """f at the points in each draw, (n, rows), in the user's units."""
+        return self.posterior.hyper.warp.inverse(self.mean + normals @ self.factor.T)
 
-    def paths(self, normals: Array, rng: np.random.Generator) -> NetPaths:
+    def paths(self, normals: Array, rng: np.random.Generator) -> ConditionedPaths:
         """A path through each draw."""
-        posterior, n = self.posterior, len(normals)
-        prior = sample_paths(posterior, rng, n, _FREQUENCIES)
+        posterior = self.posterior
+        prior = sample_paths(posterior, rng, len(normals), _FREQUENCIES)
         scale = posterior.standardiser.scale
-        off_mean = np.asfortranarray(prior(self.pivots).T) - self._pivot_mean
-        wanted = normals.T - chol.solve_lower(self.lower, off_mean)
-        about_pivots = chol.solve_upper(self.lower, wanted) * scale
+        off_mean = np.asfortranarray(prior.warped(self.pivots).T) - self._pivot_mean
+        wanted = normals.T - cholesky.solve_lower(self.lower, off_mean)
+        about_pivots = cholesky.solve_upper(self.lower, wanted) * scale
         about_data = prior.updates - self._pull @ about_pivots
         weights = np.vstack([about_data, about_pivots])
-        weights *= posterior.hyper.outputscale * scale
-        return NetPaths(
-            posterior,
-            prior.frequencies,
-            np.ascontiguousarray(prior.weights.T) * scale,
-            self._centres,
-            np.ascontiguousarray(weights.T),
-        )
+        weights *= scale
+        features = FourierFeatures(prior.features.frequencies, prior.features.weights * scale)
+        return ConditionedPaths(posterior, features, self._basis, np.ascontiguousarray(weights.T))
 
     @cached_property
     def _pivot_mean(self) -> Array:
@@ -105,28 +103,33 @@ class Net:
         """What the data take away from a kernel about each pivot, (data, rank)."""
         lower = self.posterior.lower
         cross = self.posterior.cross_covariance(self.pivots)
-        pull = chol.solve_upper(lower, chol.solve_lower(lower, cross))
+        pull = cholesky.solve_upper(lower, cholesky.solve_lower(lower, cross))
         if not self.posterior.interpolate:
             return pull
-        again = chol.solve_upper(lower, chol.solve_lower(lower, pull))
+        again = cholesky.solve_upper(lower, cholesky.solve_lower(lower, pull))
         return np.asarray(pull + self.posterior.nugget * again)
 
     @cached_property
-    def _centres(self) -> Array:
-        """Data and pivots, in length scales."""
-        scales = self.posterior.hyper.lengthscales[self.posterior.groups]
-        return np.vstack([self.posterior.X, self.pivots]) / scales
+    def _basis(self) -> KernelBasis:
+        """Kernels about data and pivots."""
+        return self.posterior.basis(np.vstack([self.posterior.X, self.pivots]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NetPaths:
-    """Paths through the draws of a net, in the user's units: waves and kernels."""
+class ConditionedPaths:
+    """Paths through the draws of a ``PathConditioner``, in the user's units.
+
+    Attributes:
+        posterior: What the paths are drawn from.
+        features: The waves of each path, in the units of the warp.
+        basis: Kernels about data and pivots.
+        weights: (n, centres): of the kernels that lead a path through data and draw.
+    """
 
     posterior: Posterior
-    frequencies: Array  # (width, M), for scaled inputs
-    waves: Array  # (n, 2 M): of cosines then sines
-    centres: Array  # data and pivots, in length scales
-    weights: Array  # (n, centres): of the kernels that lead a path through data and draw
+    features: FourierFeatures
+    basis: KernelBasis
+    weights: Array
 
     def __len__(self) -> int:
         """Number of paths."""
@@ -134,21 +137,15 @@ class NetPaths:
 
     def with_gradient(self, X: Array, which: Indices) -> tuple[Array, Array]:
         """Row i of X on path ``which[i]``: values (rows,) and gradients (rows, width)."""
-        scales = self.posterior.hyper.lengthscales[self.posterior.groups]
-        scaled, weights = X / scales, self.weights[which]
-        angles, waves = scaled @ self.frequencies, self.waves[which]
-        of_cosine, of_sine = waves[:, : angles.shape[1]], waves[:, angles.shape[1] :]
-        cosine, sine = np.cos(angles), np.sin(angles)
-        k, slope = matern52_and_slope(scaled_square_distances(scaled, self.centres))
-        value = self._mean + np.vecdot(cosine, of_cosine) + np.vecdot(sine, of_sine)
-        value += np.vecdot(k, weights)
-        cosine *= of_sine
-        sine *= of_cosine
-        cosine -= sine
-        slope *= weights  # dk/dx = -slope (x - centre)
-        gradient = cosine @ self.frequencies.T
-        gradient += slope @ self.centres - scaled * slope.sum(axis=1, keepdims=True)
-        return value, gradient / scales
+        scaled, weights = self.posterior.scaled(X), self.weights[which]
+        kernels = self.basis.at(scaled)
+        value, gradient = self.features.with_gradient(scaled, which)
+        value += self._mean
+        value += np.vecdot(kernels.values, weights)
+        gradient += kernels.gradients(weights)[0]
+        warp, gradient = self.posterior.hyper.warp, self.posterior.in_x(gradient, X)
+        gradient *= warp.inverse_slope(value)[:, None]
+        return warp.inverse(value), gradient
 
     @property
     def _mean(self) -> float:

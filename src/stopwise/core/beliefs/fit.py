@@ -15,16 +15,14 @@ from functools import cached_property
 import numpy as np
 
 from stopwise.core.beliefs.active_set_bfgs import descend
-from stopwise.core.beliefs.gp import (
-    Hyperparameters,
-    Posterior,
-    Standardiser,
-    as_data,
-    condition,
-)
+from stopwise.core.beliefs.gp import Posterior, as_data, condition
+from stopwise.core.beliefs.hyperparameters import Hyperparameters
+from stopwise.core.beliefs.kernels import DEFAULT_KERNEL, Kernel, make_kernel
 from stopwise.core.beliefs.likelihood import Likelihood, log_likelihood
-from stopwise.core.beliefs.pairwise_distances import Pairs
+from stopwise.core.beliefs.pairwise_distances import PairwiseDistances
 from stopwise.core.beliefs.priors import Fixed, Flat, Prior, Priors, priors
+from stopwise.core.beliefs.standardiser import Standardiser
+from stopwise.core.beliefs.warps import DEFAULT_WARP, Warp, make_warp
 from stopwise.core.numerics.arrays import Array, Indices
 
 NUGGET = 1e-11  # of the standardised variance, where observations are exact (docs/adr)
@@ -42,6 +40,7 @@ class _Problem:
     X: Array
     y: Array
     groups: Indices
+    kernel: Kernel
     priors: Priors
     noise: float | None  # None: learned
 
@@ -52,7 +51,7 @@ class _Problem:
     def unpack(self, theta: Array) -> Hyperparameters:
         d = self.d
         noise = math.exp(theta[d + 1]) if self.noise is None else self.noise
-        return Hyperparameters(np.exp(theta[:d]), math.exp(theta[d]), noise)
+        return Hyperparameters(np.exp(theta[:d]), math.exp(theta[d]), noise, kernel=self.kernel)
 
     def pack(self, hyper: Hyperparameters) -> Array:
         free = [*np.log(hyper.lengthscales), math.log(hyper.outputscale)]
@@ -67,21 +66,21 @@ class _Problem:
         learned = [_range(self.priors.noise, _NOISE_BOUNDS)] if self.noise is None else []
         return np.array([lengthscale] * self.d + [outputscale, *learned])
 
-    def at(self, theta: Array) -> _Place:
-        """Minus the log posterior density at log parameters, and what else is asked for there."""
+    def at(self, theta: Array) -> _Evaluation:
+        """Minus the log posterior density at log parameters, with its derivatives on demand."""
         hyper = self.unpack(theta)
         likelihood = log_likelihood(
             self.X, self.y, hyper, self.groups, profile_mean=True, pairs=self._pairs
         )
-        return _Place(self, theta, likelihood)
+        return _Evaluation(self, theta, likelihood)
 
-    def opinions(self, theta: Array) -> list[tuple[Prior, Array]]:
-        """Each prior, and what it is about."""
+    def with_priors(self, theta: Array) -> list[tuple[Prior, Array]]:
+        """Each prior, and the log parameters that it is the prior of."""
         d = self.d
         return [
             (self.priors.lengthscale, theta[:d]),
             (self.priors.outputscale, theta[d : d + 1]),
-            (self.priors.noise, theta[d + 1 :]),  # nothing, where the noise is given
+            (self.priors.noise, theta[d + 1 :]),  # none, where the noise is fixed
         ]
 
     def start(self, stretch: float = 1.0) -> Array:
@@ -91,8 +90,8 @@ class _Problem:
         return self._inside(np.array([lengthscale] * self.d + [0.0, *noise]))
 
     @cached_property
-    def _pairs(self) -> Pairs:
-        return Pairs(self.X, self.groups)
+    def _pairs(self) -> PairwiseDistances:
+        return PairwiseDistances(self.kernel.warp(self.X), self.groups)
 
     def _inside(self, theta: Array) -> Array:
         return np.asarray(np.clip(theta, *self.bounds().T))
@@ -103,7 +102,7 @@ def _range(prior: Prior, bounds: tuple[float, float]) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False)  # no slots: derivatives are cached
-class _Place:
+class _Evaluation:
     """Minus the log posterior density at one theta, x, and its derivatives when asked for."""
 
     problem: _Problem
@@ -116,21 +115,21 @@ class _Place:
 
     @cached_property
     def gradient(self) -> Array:
-        found = self.likelihood
-        gradient = [*found.d_log_lengthscales, found.d_log_outputscale, found.d_log_noise]
+        of = self.likelihood
+        gradient = [*of.d_log_lengthscales, of.d_log_outputscale, of.d_log_noise]
         slopes = np.concatenate([slope for _, slope in self._priors])
         return np.asarray(-np.array(gradient[: self.x.size]) - slopes)
 
     @cached_property
     def _priors(self) -> list[tuple[Array, Array]]:
         """Log densities and slopes."""
-        return [prior.log_density(part) for prior, part in self.problem.opinions(self.x)]
+        return [prior.log_density(part) for prior, part in self.problem.with_priors(self.x)]
 
     def curvature(self) -> Array:
-        """About the Hessian."""
-        known = [prior.curvature(part) for prior, part in self.problem.opinions(self.x)]
+        """An approximation of the Hessian."""
+        of_priors = [prior.curvature(part) for prior, part in self.problem.with_priors(self.x)]
         size = self.x.size
-        return self.likelihood.information()[:size, :size] + np.diag(np.concatenate(known))
+        return self.likelihood.information()[:size, :size] + np.diag(np.concatenate(of_priors))
 
     @property
     def doubtful(self) -> bool:
@@ -145,7 +144,7 @@ class _Place:
         return bool(at_edge[low < high].any())
 
 
-def _search(begin: _Place) -> _Place:
+def _search(begin: _Evaluation) -> _Evaluation:
     problem = begin.problem
     return descend(problem.at, begin, begin.curvature(), problem.bounds())
 
@@ -155,6 +154,7 @@ def fit(
     y: Array,
     *,
     groups: Indices | None = None,
+    kernel: str | Kernel = DEFAULT_KERNEL,
     noise: float | None = NUGGET,
     prior: str | Priors | None = "lognormal",
     start: Hyperparameters | None = None,
@@ -165,8 +165,9 @@ def fit(
         X: Encoded inputs, (n, width).
         y: Standardised observations, (n,).
         groups: Column -> parameter; one parameter per column if left out.
+        kernel: A kernel, or its name in ``KERNELS``.
         noise: A fixed variance, or None to learn it.
-        prior: ``"lognormal"``, ``"gamma"``, None or own ``Priors``; see
+        prior: ``"lognormal"``, ``"gamma"``, None or ``Priors``; see
             ``stopwise.core.beliefs.priors``.
         start: An earlier result to begin from, unless a cold start is the better beginning.
 
@@ -176,19 +177,19 @@ def fit(
     """
     X, y = as_data(X, y)
     groups = np.arange(X.shape[1]) if groups is None else groups
-    known = prior if isinstance(prior, Priors) else priors(prior, int(groups.max()) + 1)
-    problem = _Problem(X, y, groups, known, noise)
+    chosen = prior if isinstance(prior, Priors) else priors(prior, int(groups.max()) + 1)
+    problem = _Problem(X, y, groups, make_kernel(kernel), chosen, noise)
     if not y.size:
         return problem.unpack(problem.start())
     cold = problem.at(problem.start())
     first = cold
     if start is not None:
-        first = min(problem.at(problem.pack(start)), cold, key=lambda place: place.value)
-    found = [_search(first)]
-    if found[0].doubtful or isinstance(known.lengthscale, Flat):
+        first = min(problem.at(problem.pack(start)), cold, key=lambda begin: begin.value)
+    minima = [_search(first)]
+    if minima[0].doubtful or isinstance(chosen.lengthscale, Flat):
         others = [problem.at(problem.start(stretch)) for stretch in (0.3, 4.0)]
-        found += [_search(other) for other in others + ([] if first is cold else [cold])]
-    best = min(found, key=lambda place: place.value)
+        minima += [_search(other) for other in others + ([] if first is cold else [cold])]
+    best = min(minima, key=lambda minimum: minimum.value)
     return replace(problem.unpack(best.x), mean=best.likelihood.mean)
 
 
@@ -197,15 +198,26 @@ def fit_posterior(
     y: Array,
     *,
     groups: Indices | None = None,
+    kernel: str | Kernel = DEFAULT_KERNEL,
+    warp: str | Warp = DEFAULT_WARP,
     noise: float | None = NUGGET,
     prior: str | Priors | None = "lognormal",
     start: Hyperparameters | None = None,
     interpolate: bool | None = None,
 ) -> Posterior:
-    """Standardise, fit and condition: the posterior given y (user's units) at encoded X.
+    """Warp, standardise, fit and condition: the posterior given y (user's units) at encoded X.
 
-    ``interpolate`` says that a fixed noise is only a nugget; by default it is when the noise is
-    no larger than the default one.
+    Args:
+        X: Encoded inputs, (n, width).
+        y: Observed values, (n,).
+        groups: Column -> parameter; one parameter per column if left out.
+        kernel: A kernel, or its name in ``KERNELS``.
+        warp: An output warp, or its name in ``WARPS``.
+        noise: A fixed variance, standardised, or None to learn it.
+        prior: As for ``fit``.
+        start: An earlier result to begin from.
+        interpolate: Whether a fixed noise is only a nugget; by default it is when it is no larger
+            than the default one.
 
     Example:
         >>> X = np.linspace(0, 1, 8)[:, None]
@@ -215,8 +227,12 @@ def fit_posterior(
         True
     """
     X, y = as_data(X, y)
-    standardiser = Standardiser.of(y)
-    hyper = fit(X, standardiser.forward(y), groups=groups, noise=noise, prior=prior, start=start)
+    warp = make_warp(warp)
+    warped = warp.forward(y)
+    standardiser = Standardiser.of(warped)
+    z = standardiser.forward(warped)
+    hyper = fit(X, z, groups=groups, kernel=kernel, noise=noise, prior=prior, start=start)
+    hyper = replace(hyper, warp=warp)
     nugget = noise is not None and noise <= NUGGET
     exact = nugget if interpolate is None else interpolate
     return condition(X, y, hyper, standardiser=standardiser, groups=groups, interpolate=exact)

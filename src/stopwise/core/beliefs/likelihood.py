@@ -23,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas
 
-from stopwise.core.beliefs.gp import Hyperparameters
-from stopwise.core.beliefs.kernel import from_pairs, matern52_and_slope, to_pairs
-from stopwise.core.beliefs.pairwise_distances import Pairs
-from stopwise.core.numerics import cholesky as chol
+from stopwise.core.beliefs.distances import from_pairs, to_pairs
+from stopwise.core.beliefs.hyperparameters import Hyperparameters
+from stopwise.core.beliefs.pairwise_distances import PairwiseDistances
+from stopwise.core.numerics import cholesky
 from stopwise.core.numerics.arrays import Array, Indices
 
 
@@ -43,7 +43,7 @@ class Likelihood:
     value: float
     mean: float
     _hyper: Hyperparameters
-    _pairs: Pairs
+    _pairs: PairwiseDistances
     _slope: Array  # of the kernel, for every pair
     _lower: Array
     _residual: Array  # L^-1 (y - mean)
@@ -72,12 +72,12 @@ class Likelihood:
     @cached_property
     def _alpha(self) -> Array:
         """K^-1 (y - mean)."""
-        return chol.solve_upper(self._lower, self._residual[:, None])[:, 0]
+        return cholesky.solve_upper(self._lower, self._residual[:, None])[:, 0]
 
     @cached_property
     def _gradient(self) -> _Gradient:
         n, alpha, noise = self._residual.size, self._alpha, self._hyper.noise
-        inverse = chol.inverse(self._lower)
+        inverse = cholesky.inverse(self._lower)
         trace = float(alpha @ alpha) - float(inverse.trace())
         # tr((aa' - K^-1) dK), over pairs.
         rest = blas.dsyr(-1.0, alpha, lower=1, a=inverse, overwrite_a=1)
@@ -104,7 +104,7 @@ class Likelihood:
         by_noise = self._hyper.noise * alpha[:, None]
         by_outputscale = (self._lower @ self._residual)[:, None] - by_noise
         changes = np.hstack([self._by_parameter(by_column), by_outputscale, by_noise])
-        whitened = chol.solve_lower(self._lower, changes)
+        whitened = cholesky.solve_lower(self._lower, changes)
         ones = self._ones / math.sqrt(self._ones @ self._ones)
         whitened -= np.multiply.outer(ones, ones @ whitened)
         return np.asarray(0.5 * (whitened.T @ whitened))
@@ -123,7 +123,7 @@ def log_likelihood(
     groups: Indices,
     *,
     profile_mean: bool = False,
-    pairs: Pairs | None = None,
+    pairs: PairwiseDistances | None = None,
 ) -> Likelihood:
     """Log marginal likelihood of standardised y.
 
@@ -135,19 +135,19 @@ def log_likelihood(
         hyper: Where to evaluate; its mean is ignored with ``profile_mean``.
         groups: Column -> parameter.
         profile_mean: Use the mean that maximises the likelihood.
-        pairs: Those of X, from whoever asks more than once.
+        pairs: Distances of X as the kernel warps it, from whoever asks more than once.
     """
-    pairs = Pairs(X, groups) if pairs is None else pairs
+    pairs = PairwiseDistances(hyper.kernel.warp(X), groups) if pairs is None else pairs
     n = y.size
-    k, slope = matern52_and_slope(pairs.square_distances(hyper.lengthscales))
+    k, slope = hyper.kernel.value_and_slope(pairs.square_distances(hyper.lengthscales))
     k *= hyper.outputscale
     K = from_pairs(k, n)
     K.flat[:: n + 1] = hyper.outputscale + hyper.noise
-    lower, _ = chol.factorise(K.T)  # in LAPACK's order, which spares a copy
-    whitened = chol.solve_lower(lower, np.stack([y, np.ones(n)], axis=1))
+    lower, _ = cholesky.factorise(K.T)  # in LAPACK's order, which spares a copy
+    whitened = cholesky.solve_lower(lower, np.stack([y, np.ones(n)], axis=1))
     ones = whitened[:, 1]
     mean = float(ones @ whitened[:, 0] / (ones @ ones)) if profile_mean else hyper.mean
     residual = whitened[:, 0] - mean * ones
     quadratic = float(residual @ residual)
-    value = -0.5 * (quadratic + chol.log_determinant(lower) + n * math.log(2.0 * math.pi))
+    value = -0.5 * (quadratic + cholesky.log_determinant(lower) + n * math.log(2.0 * math.pi))
     return Likelihood(value, mean, hyper, pairs, slope, lower, residual, ones)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every pair of inputs differs by, parameter by parameter: worked out once for a whole fit.
+"""Distances between all pairs of inputs at ever new length scales, as a fit asks for them.
 
-Pairs are in the order (1, 2), (1, 3), ..., (2, 3), ...; a fit asks for their distances at ever new
-length scales, and then they are one product with what is kept here. Where that would be too much
-to keep, it is worked out every time.
+Pairs are in the order (1, 2), (1, 3), ..., (2, 3), ... Their squared differences, parameter by
+parameter, are computed once, so that distances are one product with a table. Where the table would
+be too large, they are computed every time.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from functools import cached_property
 
 import numpy as np
 
-from stopwise.core.beliefs.kernel import from_pairs, pair_square_distances
+from stopwise.core.beliefs.distances import from_pairs, pair_square_distances
 from stopwise.core.numerics.arrays import Array, Indices
 
-_MOST_KEPT = 2_000_000  # numbers, 16 MB
+_LARGEST_TABLE = 2_000_000  # numbers, 16 MB
 
 
 @dataclass(frozen=True, eq=False)  # no slots: the table is cached
-class Pairs:
-    """Pairs of the rows of X; groups maps its columns to parameters."""
+class PairwiseDistances:
+    """Pairs of the rows of X, warped inputs; groups maps its columns to parameters."""
 
     X: Array
     groups: Indices
 
     def square_distances(self, lengthscales: Array) -> Array:
-        """Of every pair, in length scales."""
+        """The squared distance of every pair, in length scales."""
         if self._table is None:
             return pair_square_distances(self.X / lengthscales[self.groups])
         return np.asarray(self._table @ lengthscales**-2)
@@ -43,9 +43,9 @@ class Pairs:
 
     @cached_property
     def _table(self) -> Array | None:
-        """Squared differences, (pairs, parameters); None if they are too many."""
+        """Squared differences, (pairs, parameters); None if there are too many."""
         (n, width), parameters = self.X.shape, np.arange(self.groups.max() + 1)
-        if n * (n - 1) // 2 * width > _MOST_KEPT:
+        if n * (n - 1) // 2 * width > _LARGEST_TABLE:
             return None
         first, second = np.triu_indices(n, 1)
         squares = self.X.take(first, axis=0)

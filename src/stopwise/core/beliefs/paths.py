@@ -7,11 +7,11 @@ Elsewhere a prior path is built from random Fourier features and corrected by th
 
 .. math:: f(x) = g(x) + k(x, X)\,K^{-1}\,(y - g(X) - \epsilon)
 
-The frequencies of the Matern-5/2 kernel follow a multivariate t with 5 degrees of freedom. One
-draw of M frequencies carries an error of about :math:`1/\sqrt M` of the prior covariance, 3 % at
-the default of 1,024; all paths of one call share their frequencies, so averaging over paths does
-not remove it, averaging over calls does. Sines and cosines are what a path costs; in single
-precision they take a tenth of the time and move values by about 1e-6 deviations.
+One draw of M frequencies from the kernel's spectrum carries an error of about :math:`1/\sqrt M` of
+the prior covariance, 3 % at the default of 1,024; all paths of one call share their frequencies,
+so averaging over paths does not remove it, averaging over calls does. Sines and cosines are what a
+path costs; in single precision they take a tenth of the time and move values by about 1e-6
+deviations.
 
 Where the posterior interpolates, :math:`\epsilon = 0`, and the spread of the paths is exactly the
 posterior's mean squared error.
@@ -21,34 +21,37 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from stopwise.core.beliefs.fourier_features import FourierFeatures
 from stopwise.core.beliefs.gp import Posterior
-from stopwise.core.beliefs.kernel import matern52_and_slope, scaled_square_distances
-from stopwise.core.numerics import cholesky as chol
+from stopwise.core.beliefs.kernel_basis import KernelBasis
+from stopwise.core.beliefs.warps import Warp
+from stopwise.core.numerics import cholesky
 from stopwise.core.numerics.arrays import Array, Indices
-
-Floats = NDArray[Any]  # in double or single precision
 
 FREQUENCIES = 1024
 _BLOCK = 2048  # rows per pass: the features of a row are 2 x 1,024 numbers
-_DEGREES_OF_FREEDOM = 5.0  # twice the smoothness of the kernel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointDraws:
     """Exact joint draws of f at a fixed set of points, factorised once: O(rows^3).
 
-    At points that are known already the covariance is zero but for rounding. The factor is
-    therefore a pivoted one that ends where only rounding is left; it needs no jitter.
+    At points where f is known the covariance is zero but for rounding. The factor is therefore a
+    pivoted one that ends where only rounding is left; it needs no jitter.
+
+    Attributes:
+        warp: From the units of the mean to the user's.
+        mean: Means of the warped f.
+        factor: (rows, rank); the covariance of the warped f is factor factor^T.
     """
 
+    warp: Warp
     mean: Array
-    factor: Array  # (rows, rank): covariance = factor factor^T
+    factor: Array
 
     @classmethod
     def at(cls, posterior: Posterior, X: Array) -> JointDraws:
@@ -58,11 +61,12 @@ class JointDraws:
         lower, order, rank, _ = lapack.dpstrf(posterior.covariance(X, X), tol=tolerance, lower=1)
         factor = np.empty((len(X), rank))
         factor[order - 1] = np.tril(lower)[:, :rank]
-        return cls(posterior(X).mean, factor)
+        return cls(posterior.hyper.warp, posterior(X).mean, factor)
 
     def __call__(self, rng: np.random.Generator, n: int) -> Array:
         """Draw n times: (n, rows), in the user's units."""
-        return self.mean + rng.standard_normal((n, self.factor.shape[1])) @ self.factor.T
+        normals = rng.standard_normal((n, self.factor.shape[1]))
+        return self.warp.inverse(self.mean + normals @ self.factor.T)
 
 
 def exact_values(posterior: Posterior, X: Array, rng: np.random.Generator, n: int) -> Array:
@@ -72,26 +76,34 @@ def exact_values(posterior: Posterior, X: Array, rng: np.random.Generator, n: in
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paths:
-    """n posterior paths, in the user's units: ``paths(X)`` is (n, rows)."""
+    """n posterior paths, in the user's units: ``paths(X)`` is (n, rows).
+
+    Attributes:
+        posterior: What the paths are drawn from.
+        features: The prior paths g, standardised, over scaled inputs.
+        updates: (data, n): K^-1 (y - m - g(X) - eps).
+    """
 
     posterior: Posterior
-    frequencies: Floats  # (width, M), for scaled inputs
-    weights: Floats  # (2 M, n), of cosines then sines
-    updates: Array  # (data, n): K^-1 (y - m - g(X) - eps)
+    features: FourierFeatures
+    updates: Array
 
     def __len__(self) -> int:
         """Number of paths."""
-        return int(self.weights.shape[1])
+        return len(self.features)
 
     def __call__(self, X: Array) -> Array:
         """Values of every path at the rows of X, (n, rows)."""
-        scales = self.posterior.hyper.lengthscales[self.posterior.groups]
+        return self.posterior.hyper.warp.inverse(self.warped(X))
+
+    def warped(self, X: Array) -> Array:
+        """The same in the units of the warp."""
         values = np.empty((len(X), len(self)))
         for start in range(0, len(X), _BLOCK):
             rows = slice(start, start + _BLOCK)
-            values[rows] = _prior(X[rows] / scales, self.frequencies, self.weights)
+            values[rows] = self.features(_scaled(self.posterior, X[rows]))
             values[rows] += self.posterior.cross_covariance(X[rows]).T @ self.updates
-        return self._user_units(values).T
+        return self._unstandardised(values).T
 
     def with_gradient(self, X: Array, which: Indices | None = None) -> tuple[Array, Array]:
         """One path per row of X and its gradient there: (rows,), (rows, width).
@@ -99,24 +111,22 @@ class Paths:
         ``which`` says which path a row is for; row i is for path i if it is left out.
         """
         which = np.arange(len(X)) if which is None else which
-        scales = self.posterior.hyper.lengthscales[self.posterior.groups]
-        outputscale = self.posterior.hyper.outputscale
-        scaled, data = X / scales, self.posterior.X / scales
-        angles = scaled @ self.frequencies
-        cosine, sine = np.cos(angles), np.sin(angles)
-        of_cosine, of_sine = np.split(self.weights[:, which].T, 2, axis=1)
-        k, slope = matern52_and_slope(scaled_square_distances(scaled, data))
-        updates = outputscale * self.updates[:, which].T
-        value = np.einsum("ij,ij->i", cosine, of_cosine) + np.einsum("ij,ij->i", sine, of_sine)
-        value += np.einsum("ij,ij->i", k, updates)
-        gradient = (cosine * of_sine - sine * of_cosine) @ self.frequencies.T
-        pull = slope * updates  # dk/dx = -slope (x - x_data)
-        gradient += pull @ data - scaled * pull.sum(axis=1, keepdims=True)
-        return self._user_units(value), gradient / scales * self.posterior.standardiser.scale
+        hyper, scaled = self.posterior.hyper, _scaled(self.posterior, X)
+        basis = KernelBasis(hyper.kernel, _scaled(self.posterior, self.posterior.X))
+        kernels, weights = basis.at(scaled), hyper.outputscale * self.updates[:, which].T
+        value, gradient = self.features.with_gradient(scaled, which)
+        value += np.einsum("ij,ij->i", kernels.values, weights)
+        gradient += kernels.gradients(weights)[0]
+        gradient *= hyper.kernel.warp_slope(X)
+        gradient /= self.posterior.column_lengthscales
+        gradient *= self.posterior.standardiser.scale
+        value = self._unstandardised(value)
+        gradient *= hyper.warp.inverse_slope(value)[:, None]
+        return hyper.warp.inverse(value), gradient
 
-    def _user_units(self, values: Array) -> Array:
-        standardiser = self.posterior.standardiser
-        return (values + self.posterior.hyper.mean) * standardiser.scale + standardiser.shift
+    def _unstandardised(self, values: Array) -> Array:
+        """Standardised values about the prior mean, in the units of the warp."""
+        return self.posterior.standardiser.inverse(values + self.posterior.hyper.mean)
 
 
 def sample_paths(
@@ -127,39 +137,42 @@ def sample_paths(
     *,
     single: bool = False,
 ) -> Paths:
-    """Draw n paths of the posterior; see the module for what is exact and what is not.
+    """Draw n paths of a posterior; see the module for what is exact and what is not.
+
+    A prior is the posterior of no data: ``posterior.prefix(0)``, or ``condition`` on none.
 
     Args:
-        posterior: Of which.
+        posterior: Of which paths are drawn.
         rng: Where randomness comes from.
         n: How many.
         frequencies: Of the prior paths.
         single: Whether prior paths are summed in single precision.
+
+    Example:
+        >>> from stopwise.core.beliefs import Hyperparameters, condition
+        >>> X, y = np.array([[0.2], [0.8]]), np.array([1.0, 3.0])
+        >>> posterior = condition(X, y, Hyperparameters([0.3]), interpolate=True)
+        >>> paths = sample_paths(posterior, np.random.default_rng(0), 2)
+        >>> paths(X).round(4)  # every path goes through exact data
+        array([[1., 3.], [1., 3.]])
     """
-    width = posterior.X.shape[1]
-    normal = rng.standard_normal((width, frequencies))
-    # A t variable is a normal over the root of an independent chi-square mean.
-    spread = np.sqrt(rng.chisquare(_DEGREES_OF_FREEDOM, frequencies) / _DEGREES_OF_FREEDOM)
-    drawn = normal / spread
+    hyper = posterior.hyper
+    drawn = hyper.kernel.frequencies(rng, posterior.X.shape[1], frequencies)
     weights = rng.standard_normal((2 * frequencies, n))
-    weights *= math.sqrt(posterior.hyper.outputscale / frequencies)
+    weights *= math.sqrt(hyper.outputscale / frequencies)
     if single:
         drawn, weights = drawn.astype(np.float32), weights.astype(np.float32)
-    scales = posterior.hyper.lengthscales[posterior.groups]
-    prior = _prior(posterior.X / scales, drawn, weights)
+    features = FourierFeatures(drawn, weights)
+    prior = features(_scaled(posterior, posterior.X))
     centred = (posterior.lower @ posterior.residual)[:, None] - prior
     if not posterior.interpolate:
-        nugget = posterior.hyper.noise + posterior.jitter
-        centred -= math.sqrt(nugget) * rng.standard_normal(centred.shape)
-    updates = chol.solve_upper(posterior.lower, chol.solve_lower(posterior.lower, centred))
+        centred -= math.sqrt(posterior.nugget) * rng.standard_normal(centred.shape)
+    updates = cholesky.solve_upper(posterior.lower, cholesky.solve_lower(posterior.lower, centred))
     for array in (drawn, weights, updates):
         array.flags.writeable = False
-    return Paths(posterior, drawn, weights, updates)
+    return Paths(posterior, features, updates)
 
 
-def _prior(scaled: Array, frequencies: Floats, weights: Floats) -> Floats:
-    """The prior paths at scaled inputs, (rows, n), in the precision of their weights."""
-    angles = scaled.astype(frequencies.dtype, copy=False) @ frequencies
-    of_cosine, of_sine = np.split(weights, 2)
-    values: Floats = np.cos(angles) @ of_cosine + np.sin(angles) @ of_sine
-    return values
+def _scaled(posterior: Posterior, X: Array) -> Array:
+    """As ``posterior.scaled``, but by division: recorded studies rest on its last bit."""
+    return posterior.hyper.kernel.warp(X) / posterior.column_lengthscales

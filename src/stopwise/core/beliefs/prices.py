@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stopwise.core.beliefs.fit import fit_posterior
-from stopwise.core.beliefs.gp import Hyperparameters, Normal, Posterior, condition
+from stopwise.core.beliefs.gp import Posterior, condition
+from stopwise.core.beliefs.hyperparameters import Hyperparameters
+from stopwise.core.beliefs.laws import Normal
 from stopwise.core.checks import as_number
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.lognormal import log_mean

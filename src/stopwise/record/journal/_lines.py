@@ -3,12 +3,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar, cast
 
-from stopwise.core.beliefs.belief import Fitted
-from stopwise.core.beliefs.gp import Hyperparameters
+from stopwise.core.beliefs import (
+    DEFAULT_KERNEL,
+    DEFAULT_WARP,
+    KERNELS,
+    WARPS,
+    Fitted,
+    Hyperparameters,
+    Kernel,
+    Warp,
+)
 from stopwise.core.traces import Signal
+from stopwise.errors import JournalError
 from stopwise.record.events import (
     DesignPlanned,
     Event,
@@ -25,6 +35,8 @@ from stopwise.record.history import Observation, Trial
 from stopwise.record.journal.codec import Json, ParamsCodec, as_float, number
 from stopwise.record.outcomes import outcome_as_json, outcome_from_json
 from stopwise.stopping.verdict import Verdict
+
+T = TypeVar("T")
 
 
 def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901, PLR0911  one case an event
@@ -143,15 +155,44 @@ def _fitted_as_json(fitted: Fitted) -> Json:
 
 
 def _fitted(given: Json) -> Fitted:
-    price = None if given["price"] is None else Hyperparameters(**given["price"])
-    return Fitted(Hyperparameters(**given["objective"]), price)
+    price = None if given["price"] is None else _hyper(given["price"])
+    return Fitted(_hyper(given["objective"]), price)
 
 
 def _hyper_as_json(hyper: Hyperparameters) -> Json:
     # Python writes the shortest digits that read back as the same float: nothing is rounded.
-    return {
+    line = {
         "lengthscales": hyper.lengthscales.tolist(),
         "outputscale": float(hyper.outputscale),
         "noise": float(hyper.noise),
         "mean": float(hyper.mean),
     }
+    if hyper.kernel != DEFAULT_KERNEL:
+        line["kernel"] = _member_as_json(hyper.kernel, "kernel", KERNELS)
+    if hyper.warp != DEFAULT_WARP:
+        line["warp"] = _member_as_json(hyper.warp, "warp", WARPS)
+    return line
+
+
+def _hyper(given: Json) -> Hyperparameters:
+    numbers = {name: value for name, value in given.items() if name not in ("kernel", "warp")}
+    kernel = _member(given["kernel"], KERNELS) if "kernel" in given else DEFAULT_KERNEL
+    warp = _member(given["warp"], WARPS) if "warp" in given else DEFAULT_WARP
+    return Hyperparameters(**numbers, kernel=kernel, warp=warp)
+
+
+def _member_as_json(value: Kernel | Warp, kind: str, table: Mapping[str, object]) -> Json:
+    """A kernel or a warp: its name in the table, and its parameters."""
+    if table.get(value.name) is not type(value):
+        message = (
+            f"the {kind} {value!r} cannot be written to a journal: it is none of"
+            f" {', '.join(table)}. Leave out journal=, or use one of these."
+        )
+        raise JournalError(message)
+    parameters = {f.name: getattr(value, f.name) for f in dataclasses.fields(cast("Any", value))}
+    return {"name": value.name, **parameters}
+
+
+def _member(given: Json, table: Mapping[str, Callable[..., T]]) -> T:
+    parameters = {name: value for name, value in given.items() if name != "name"}
+    return table[given["name"]](**parameters)

@@ -76,7 +76,7 @@ class Facts:
     @property
     def is_exact(self) -> bool:
         """Whether observations are taken as they are, without noise."""
-        return self.snapshot is None or self.snapshot.belief.objective.interpolate
+        return self.snapshot is None or self.snapshot.belief.objective.exact
 
     @cached_property
     def lam(self) -> float | None:

@@ -56,7 +56,7 @@ def slices(facts: Facts) -> list[Slice]:
     domain = facts.study.domain
     codec = codec_of(domain)
     here = codec.encode(best.params)
-    centre = facts.sign * float(snapshot.belief.objective(here).mean[0])
+    centre = facts.sign * float(snapshot.belief.objective.law(here).mean[0])
     along = []
     for name, parameter, columns in zip(codec.names, codec.parameters, codec.columns, strict=True):
         U = _places(parameter, here[0, columns])
@@ -65,8 +65,8 @@ def slices(facts: Facts) -> list[Slice]:
             U = listed[thinned(len(listed), _FINE)]
         X = np.repeat(here, len(U), axis=0)
         X[:, columns] = U
-        mean, std = snapshot.belief.objective(X)
-        mean = facts.sign * mean
+        law = snapshot.belief.objective.law(X)
+        mean, std = facts.sign * law.mean, law.std
         along.append(
             Slice(
                 name,

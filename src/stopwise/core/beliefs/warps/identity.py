@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The identity: outputs are modelled as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from stopwise.core.beliefs.laws import Normal
+from stopwise.core.numerics.arrays import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """No warp: the law of f is the model's normal."""
+
+    name: ClassVar[str] = "identity"
+
+    def forward(self, y: Array) -> Array:
+        """The values."""
+        return y
+
+    def inverse(self, g: Array) -> Array:
+        """The values."""
+        return g
+
+    def inverse_slope(self, g: Array) -> Array:
+        """One."""
+        return np.ones_like(g)
+
+    def law(self, normal: Normal) -> Normal:
+        """The normal."""
+        return normal

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Output warps: every warp of the table, and a posterior whose outputs are warped.
+
+The posterior is tested with a warp of the tests, the square root of a positive value, whose law is
+written out by hand, so that the way through a warp is tested whatever the table holds.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from stopwise.acquisition import LCB
+from stopwise.core.beliefs import (
+    WARPS,
+    Belief,
+    Hyperparameters,
+    Normal,
+    Standardiser,
+    UnitCost,
+    condition,
+    fit_posterior,
+    sample_paths,
+)
+from stopwise.core.beliefs.conditioned_paths import PathConditioner
+from stopwise.core.beliefs.laws import WithSlopes
+from stopwise.core.beliefs.paths import JointDraws
+from stopwise.core.beliefs.warps import DEFAULT_WARP, make_warp
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.space import Real, as_domain
+from stopwise.errors import InputError, InputTypeError
+
+EACH = pytest.mark.parametrize("warp", [make() for make in WARPS.values()], ids=list(WARPS))
+VALUES = np.array([0.3, 1.0, 2.5, 7.0])
+
+
+@dataclass(frozen=True)
+class Squares:
+    """f is (shift + g)^2 of a normal g, which is far above -shift."""
+
+    shift: float = 1.0
+    name: ClassVar[str] = "squares"
+
+    def forward(self, y):
+        return np.sqrt(y) - self.shift
+
+    def inverse(self, g):
+        return (g + self.shift) ** 2
+
+    def inverse_slope(self, g):
+        return 2.0 * (g + self.shift)
+
+    def law(self, normal):
+        return SquareLaw(self.shift, normal)
+
+
+@dataclass(frozen=True)
+class SquareLaw:
+    shift: float
+    normal: Normal
+
+    @property
+    def parameters(self):
+        return self.normal.parameters
+
+    @property
+    def mean(self):
+        return (self.normal.mean + self.shift) ** 2 + self.normal.std**2
+
+    def quantile(self, z):
+        g, slopes = self.normal.quantile(z)
+        return WithSlopes((g + self.shift) ** 2, tuple(2.0 * (g + self.shift) * s for s in slopes))
+
+
+# ------------------------------------------------------------------------------ the table
+
+
+def test_names_lead_to_warps_and_warps_are_values():
+    for name, make in WARPS.items():
+        assert make().name == name
+        assert make_warp(name) == make_warp(make()) == make()
+        assert hash(make()) == hash(make())
+    assert WARPS["identity"]() == DEFAULT_WARP
+    with pytest.raises(InputError, match="no warp 'log1p'"):
+        make_warp("log1p")
+    with pytest.raises(InputTypeError, match="no warp"):
+        make_warp(3.0)
+
+
+@EACH
+def test_a_warp_is_increasing_and_its_inverse_undoes_it(warp):
+    warped = warp.forward(VALUES)
+    assert np.all(np.diff(warped) > 0.0)
+    np.testing.assert_allclose(warp.inverse(warped), VALUES, rtol=1e-12)
+    rise = (warp.inverse(warped + 1e-6) - warp.inverse(warped - 1e-6)) / 2e-6
+    np.testing.assert_allclose(warp.inverse_slope(warped), rise, rtol=1e-7)
+
+
+@EACH
+def test_the_law_has_the_normal_s_parameters_and_its_quantiles_are_the_warped_ones(warp):
+    normal = Normal(warp.forward(VALUES), np.array([0.1, 0.2, 0.05, 0.3]))
+    law = warp.law(normal)
+    for one, other in zip(law.parameters, normal.parameters, strict=True):
+        np.testing.assert_array_equal(one, other)
+    for p in (0.01, 0.5, 0.9):
+        z = float(ndtri(p))
+        wanted = warp.inverse(normal.quantile(z).value)
+        np.testing.assert_allclose(law.quantile(z).value, wanted, rtol=1e-9)
+        np.testing.assert_allclose(law.cdf(wanted).value, p, rtol=1e-9)
+
+
+@EACH
+def test_the_law_s_expected_gain_and_mean_are_those_of_draws(warp):
+    normal = Normal(warp.forward(VALUES), np.array([0.1, 0.2, 0.05, 0.3]))
+    law = warp.law(normal)
+    z = np.random.default_rng(1).standard_normal((200_000, 4))
+    draws = warp.inverse(normal.mean + normal.std * z)
+    gains = np.maximum(VALUES - draws, 0.0)
+    for found, of in ((np.exp(law.log_ei(VALUES).value), gains), (law.mean, draws)):
+        sure = of.std(axis=0) / np.sqrt(len(draws))
+        assert np.all(np.abs(found - of.mean(axis=0)) < 5.0 * sure)
+    np.testing.assert_allclose(law.std, draws.std(axis=0), rtol=0.02)
+
+
+# ------------------------------------------------------------------- a warped posterior
+
+
+def warped_posterior(*, interpolate=True):
+    X = np.random.default_rng(2).random((8, 2))
+    y = 4.0 + np.sin(5.0 * X).sum(axis=1)
+    hyper = Hyperparameters([0.4, 0.6], 1.2, 1e-9 if interpolate else 0.05, warp=Squares())
+    return X, y, condition(X, y, hyper, interpolate=interpolate)
+
+
+def test_a_warped_posterior_is_the_posterior_of_warped_values():
+    X, y, posterior = warped_posterior()
+    Q = np.random.default_rng(3).random((5, 2))
+    plain = condition(X, np.sqrt(y) - 1.0, Hyperparameters([0.4, 0.6], 1.2), interpolate=True)
+    np.testing.assert_array_equal(posterior(Q), plain(Q))
+    law = posterior.law(Q)
+    np.testing.assert_allclose(law.quantile(0.0).value, (plain(Q).mean + 1.0) ** 2, rtol=1e-14)
+    np.testing.assert_allclose(posterior.law(X).mean, y, rtol=1e-6)
+    unit = Standardiser.of(np.sqrt(y))
+    assert posterior.unit == pytest.approx(2.0 * unit.shift * unit.scale, rel=1e-12)
+    assert posterior.resolution == pytest.approx(posterior.unit * np.sqrt(1e-9))
+    grown = posterior.append(Q[0], 5.0)
+    assert grown.law(Q[:1]).mean[0] == pytest.approx(5.0, rel=1e-6)
+    np.testing.assert_allclose(posterior.prefix(3).law(X[:3]).mean, y[:3], rtol=1e-6)
+
+
+def test_gradients_pass_through_the_law():
+    X, y, posterior = warped_posterior(interpolate=False)
+    domain = as_domain({"a": Real(0, 1), "b": Real(0, 1)})
+    price = UnitCost().price(domain, X, np.ones(len(X)))
+    snapshot = Snapshot(domain, X, y, Belief(posterior, price), X[:0])
+    Q = np.random.default_rng(4).random((4, 2))
+    score = LCB().bind(snapshot)
+    value, gradient = score.with_gradient(Q)
+    np.testing.assert_allclose(value, score(Q), rtol=1e-12)
+    for i, step in enumerate(1e-6 * np.eye(2)):
+        rise = (score(Q + step) - score(Q - step)) / 2e-6
+        np.testing.assert_allclose(gradient[:, i], rise, rtol=1e-5, atol=1e-6)
+    relative = posterior.relative_to(X[0])
+    law, gradients = relative.law_with_gradient(Q)
+    np.testing.assert_allclose(law.mean, relative.law(Q).mean, rtol=1e-12)
+    rise = (relative(Q + 1e-6).std - relative(Q - 1e-6).std) / 2e-6
+    np.testing.assert_allclose(gradients[1].sum(axis=1), rise, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("interpolate", [False, True])
+def test_paths_and_draws_are_in_the_user_s_units(interpolate):
+    X, y, posterior = warped_posterior(interpolate=interpolate)
+    Q = np.random.default_rng(5).random((4, 2))
+    rng = np.random.default_rng(6)
+    drawn = JointDraws.at(posterior, Q)(rng, 40_000)
+    sure = drawn.std(axis=0) / 200.0
+    assert np.all(np.abs(drawn.mean(axis=0) - posterior.law(Q).mean) < 5.0 * sure)
+    conditioner = PathConditioner.at(posterior, Q, np.full(4, 1e-7))
+    normals = conditioner.normals(rng, 3)
+    conditioned, free = conditioner.paths(normals, rng), sample_paths(posterior, rng, 3)
+    if interpolate:
+        np.testing.assert_allclose(free(X), np.tile(y, (3, 1)), rtol=1e-5)
+    which = np.array([0, 1, 2, 0])
+    values, _ = conditioned.with_gradient(Q, which)
+    np.testing.assert_allclose(values, conditioner.values(normals)[which, np.arange(4)], rtol=1e-7)
+    for paths in (free, conditioned):
+        _, gradient = paths.with_gradient(Q, which)
+        for i, step in enumerate(1e-6 * np.eye(2)):
+            ends = [paths.with_gradient(Q + s, which)[0] for s in (step, -step)]
+            np.testing.assert_allclose(
+                gradient[:, i], (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-5
+            )
+
+
+def test_a_fit_carries_its_warp():
+    X, y, _ = warped_posterior()
+    posterior = fit_posterior(X, y, warp=Squares())
+    assert posterior.hyper.warp == Squares()
+    assert posterior.hyper == condition(X, y, posterior.hyper).hyper
+    plain = fit_posterior(X, np.sqrt(y) - 1.0)
+    np.testing.assert_array_equal(posterior.hyper.lengthscales, plain.hyper.lengthscales)
+    assert posterior.hyper != plain.hyper
+    assert fit_posterior(X, y, warp="identity").hyper == fit_posterior(X, y).hyper
