@@ -12,7 +12,7 @@ from benchmarks import Row
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.numerics.threads import one_blas_thread
 from stopwise.core.search.supremum import Search, supremum
-from stopwise_paper.problems.gp8d import _Minus, gp_box
+from stopwise_paper.problems.gp8d import NegatedPath, gp_box
 
 PUBLISHED = Search(8192, 160)
 
@@ -38,7 +38,7 @@ def _of(seed: int) -> tuple[float, float, float]:
     """Both lowest values, and the best of the initial design."""
     problem = gp_box(seed)
     other = supremum(
-        _Minus(problem.path), problem.domain, stream(seed, "theirs"), search=PUBLISHED
+        NegatedPath(problem.path), problem.domain, stream(seed, "theirs"), search=PUBLISHED
     )
     return problem.optimum, -other.value, float(problem.path(problem.initial(seed))[0].min())
 

@@ -7,19 +7,19 @@ import pytest
 from paper.tests.support.synthetic_trajectories import everything, trajectory
 from stopwise.errors import InputError
 from stopwise.stopping import GSS, PBGI, UCBLCB, Convergence, LogEIPCMedian, SRGapMedian
-from stopwise_paper.quirks import (
+from stopwise_paper.analysis.departures import (
+    DEPARTURES,
     NOT_REPLAYABLE,
-    PUBLISHED,
-    QUIRKS,
-    check_quirks,
-    quirky_stop,
+    PUBLISHED_DEPARTURES,
+    check_departures,
+    stop_with_departures,
 )
-from stopwise_paper.regret import HINDSIGHT, regret_rows
-from stopwise_paper.replay import Stop, recorded_prb, stop_of
+from stopwise_paper.analysis.regret import HINDSIGHT, regret_rows
+from stopwise_paper.analysis.replay import Stop, recorded_prb, stop_of
 
 
-def stop(view, rule, *quirks, donor=None):
-    return quirky_stop(view, rule, frozenset(quirks), donor)
+def stop(view, rule, *departures, donor=None):
+    return stop_with_departures(view, rule, frozenset(departures), donor)
 
 
 def test_without_quirks_nothing_changes():
@@ -29,17 +29,17 @@ def test_without_quirks_nothing_changes():
 
 
 def test_bundles_are_made_of_quirks():
-    assert {q for names in PUBLISHED.values() for q in names} == QUIRKS.keys()
-    assert not QUIRKS.keys() & NOT_REPLAYABLE.keys()
-    for names in PUBLISHED.values():
-        check_quirks(names)
+    assert {q for names in PUBLISHED_DEPARTURES.values() for q in names} == DEPARTURES.keys()
+    assert not DEPARTURES.keys() & NOT_REPLAYABLE.keys()
+    for names in PUBLISHED_DEPARTURES.values():
+        check_departures(names)
 
 
 def test_quirks_that_cannot_be_replayed_say_so():
     with pytest.raises(InputError, match="'lcb-sign' cannot be replayed: on tables LCB"):
-        regret_rows([], [0.1], published_quirks=["lcb-sign"])
-    with pytest.raises(InputError, match="there is no quirk 'late'"):
-        check_quirks(["late"])
+        regret_rows([], [0.1], departures=["lcb-sign"])
+    with pytest.raises(InputError, match="there is no departure 'late'"):
+        check_departures(["late"])
 
 
 def test_one_evaluation_late():
@@ -49,7 +49,7 @@ def test_one_evaluation_late():
         [view],
         [0.1],
         rules=lambda _, lam: {"pbgi": PBGI(lam)},
-        published_quirks=["late-index"],
+        departures=["late-index"],
         baselines=False,
     )
     assert (row.t, row.spent, row.regret) == (2, 2.0, 0.5)
@@ -68,7 +68,7 @@ def test_the_last_evaluation_is_left_out():
     view = trajectory([5, 4, 3, 2, 1])
     assert stop(view, PBGI(0.1), "short-cap") == Stop(2, stopped=False)
     view = trajectory([5, 4, 3, 2, 1], lam=1e-3)
-    rows = regret_rows([view], [1e-3], rules=lambda *_: {}, published_quirks=["short-cap"])
+    rows = regret_rows([view], [1e-3], rules=lambda *_: {}, departures=["short-cap"])
     assert [r.t for r in rows if r.pair.rule == HINDSIGHT] == [2]
 
 
@@ -123,10 +123,10 @@ def test_gss_of_incumbents():
     assert stop(long, GSS(), "trace-iqr", "window-20").t == 8 + 20
 
 
-@pytest.mark.parametrize(("quirk", "t"), [(None, 6), ("patience-4", 5), ("patience-19", 20)])
-def test_patience(quirk, t):
+@pytest.mark.parametrize(("departure", "t"), [(None, 6), ("patience-4", 5), ("patience-19", 20)])
+def test_patience(departure, t):
     view = trajectory(np.r_[5.0, 4.0, 3.0, np.full(25, 3.0)])
-    assert stop(view, Convergence(), *([quirk] if quirk else [])).t == t
+    assert stop(view, Convergence(), *([departure] if departure else [])).t == t
 
 
 def test_waiting_for_an_evaluation_that_does_not_improve():
@@ -142,7 +142,7 @@ def test_stops_read_from_the_pbgi_trajectory():
     rules = {"rules": lambda _, lam: {"pbgi": PBGI(lam)}, "baselines": False}
     own = regret_rows([pbgi, lcb], [0.1], **rules)
     assert [(r.pair.acquisition, r.t) for r in own] == [("pbgi", 2), ("lcb", 1)]
-    borrowed = regret_rows([pbgi, lcb], [0.1], published_quirks=["pbgi-index"], **rules)
+    borrowed = regret_rows([pbgi, lcb], [0.1], departures=["pbgi-index"], **rules)
     assert [(r.pair.acquisition, r.t, r.regret) for r in borrowed] == [
         ("pbgi", 2, 1.0 - 0.5),
         ("lcb", 2, 2.0),

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from paper.tests.support.synthetic_trajectories import everything
-from stopwise_paper.explaining import (
+from stopwise_paper.analysis.departures import PUBLISHED_DEPARTURES
+from stopwise_paper.analysis.explanations import (
     PLAIN,
     TOGETHER,
     UNEXPLAINED,
@@ -16,9 +17,8 @@ from stopwise_paper.explaining import (
     differences,
     report,
 )
-from stopwise_paper.published import Number, compare
-from stopwise_paper.quirks import PUBLISHED
-from stopwise_paper.regret import means, regret_rows
+from stopwise_paper.analysis.published import PublishedMean, compare
+from stopwise_paper.analysis.regret import means, regret_rows
 
 LAM = 0.1
 
@@ -36,15 +36,15 @@ def views(seeds=12):
 
 
 def published(rule, value, se=0.01):
-    return Number("gp1d", "gp1d", "uniform", LAM, "pbgi", rule, value, se, 0.0, "")
+    return PublishedMean("gp1d", "gp1d", "uniform", LAM, "pbgi", rule, value, se, 0.0, "")
 
 
-def ours(quirks=()):
-    return means(regret_rows(views(), [LAM], published_quirks=quirks))
+def ours(departures=()):
+    return means(regret_rows(views(), [LAM], departures=departures))
 
 
-def value(rule, quirks=()):
-    return next(m.adjusted for m in ours(quirks) if m.pair.rule == rule)
+def value(rule, departures=()):
+    return next(m.adjusted for m in ours(departures) if m.pair.rule == rule)
 
 
 def explained(number):
@@ -58,34 +58,34 @@ def test_numbers_that_agree_need_no_explanation():
 
 
 @pytest.mark.parametrize(
-    ("rule", "quirk"), [("pbgi", "late-index"), ("convergence", "patience-4")]
+    ("rule", "departure"), [("pbgi", "late-index"), ("convergence", "patience-4")]
 )
-def test_a_difference_is_explained_by_the_departure_that_makes_it(rule, quirk):
-    number = published(rule, value(rule, [quirk]))
+def test_a_difference_is_explained_by_the_departure_that_makes_it(rule, departure):
+    number = published(rule, value(rule, [departure]))
     (found,) = explained(number)
-    assert (found.by, found.wholly) == (quirk, True)
+    assert (found.cause, found.wholly) == (departure, True)
     assert found.value == pytest.approx(number.value)
     assert found.suspects == ("mask-shift",)
 
 
 def test_all_together_where_none_is_enough_alone():
-    both = value("logeipc-med", PUBLISHED["gp1d"])
-    alone = [value("logeipc-med", [quirk]) for quirk in PUBLISHED["gp1d"]]
+    both = value("logeipc-med", PUBLISHED_DEPARTURES["gp1d"])
+    alone = [value("logeipc-med", [departure]) for departure in PUBLISHED_DEPARTURES["gp1d"]]
     assert min(abs(both - other) for other in alone) > 0.05  # or this test shows nothing
     (found,) = explained(published("logeipc-med", both))
-    assert (found.by, found.value) == (TOGETHER, pytest.approx(both))
+    assert (found.cause, found.value) == (TOGETHER, pytest.approx(both))
 
 
 def test_what_changes_nothing_explains_nothing():
     (found,) = explained(published("pbgi", 99.0))
-    assert (found.by, found.wholly) == (UNEXPLAINED, False)
+    assert (found.cause, found.wholly) == (UNEXPLAINED, False)
     assert math.isnan(found.value)
 
 
 def test_a_departure_may_go_most_of_the_way():
     ours, with_it = value("pbgi"), value("pbgi", ["late-index"])
     (found,) = explained(published("pbgi", with_it + 0.4 * (with_it - ours), se=1e-3))
-    assert (found.by, found.wholly) == ("late-index", False)
+    assert (found.cause, found.wholly) == ("late-index", False)
     assert found.value == pytest.approx(with_it)
     assert "more than half of the way" in report([found], [found.compared])
 
@@ -96,7 +96,7 @@ def test_noise_that_a_departure_adds_is_no_explanation():
     (compared,) = compare([plain], [plain], [number])
     noisy = replace(compared, ours=compared.ours - 0.5, ours_se=10.0)
     again = {PLAIN: compared, "late-index": noisy, TOGETHER: compared}
-    assert _explained(compared, again, math.inf).by == UNEXPLAINED
+    assert _explained(compared, again, math.inf).cause == UNEXPLAINED
 
 
 def test_rules_without_averages_may_be_the_explanation():
@@ -104,7 +104,7 @@ def test_rules_without_averages_may_be_the_explanation():
     moved = [replace(m, adjusted=m.adjusted + 1.0) for m in averaged]
     compared = compare(moved, moved, [published("pbgi", value("pbgi"))])
     (found,) = differences(compared, views(), [LAM])
-    assert (found.by, found.value) == (PLAIN, pytest.approx(value("pbgi")))
+    assert (found.cause, found.value) == (PLAIN, pytest.approx(value("pbgi")))
 
 
 def test_the_report_has_a_sentence_for_each_cause_and_all_numbers():

@@ -6,23 +6,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paper.tests.support.experiment_data import real_data
+import stopwise as sw
+from paper.tests.support.experiment_data import require_real_data
 from paper.tests.test_cells import assert_same
-from stopwise.acquisition import PBGID
-from stopwise.acquisition.pbgi_d import WORTH
-from stopwise.core.beliefs.belief import Belief
-from stopwise.core.beliefs.fit import fit_posterior
-from stopwise.core.beliefs.gp import Hyperparameters, condition
-from stopwise.core.snapshot import Snapshot
+from stopwise.acquisition import PBGID, Snapshot
 from stopwise.errors import InputError
 from stopwise_paper import Cell
-from stopwise_paper.beliefs import is_due
-from stopwise_paper.plans import EXPERIMENTS, plan, with_own
+from stopwise_paper.experiments import EXPERIMENTS, plan, with_plugins
+from stopwise_paper.plugins import load_plugin
 from stopwise_paper.problems import LEARNED, make_problem
-from stopwise_paper.run import named, rules_of, run_cell
-from stopwise_paper.tabulated import Projection, TabulatedPosterior
+from stopwise_paper.runs.loop import rules_of, run_cell
+from stopwise_paper.runs.models import is_refit_due
+from stopwise_paper.runs.table_posterior import Projection, TablePosterior
+from stopwise_paper.runs.trajectory import LOG_GAIN_PER_COST
 
-OWN = "paper.tests.support.own_pieces"  # a stranger's acquisition and rule
+PLUGINS = "paper.tests.support.example_plugins"  # another package's acquisition and rule
 NEEDS_DATA = ("lcbench", "unknown-cost", "budgeted", "nats", "refit")
 GRID = Cell.of("gp1d", "gp1d", "linear", "pbgi", lam=0.01, seed=0, cap=6, grid=301)
 
@@ -34,24 +32,40 @@ GRID = Cell.of("gp1d", "gp1d", "linear", "pbgi", lam=0.01, seed=0, cap=6, grid=3
 def test_marginals_of_a_table_are_those_of_the_posterior(interpolate):
     rng = np.random.default_rng(0)
     points = rng.random((300, 3))
-    hyper = Hyperparameters(np.array([0.3, 0.5, 0.8]), 1.3, 1e-6, 0.2)
+    hyper = sw.beliefs.Hyperparameters(np.array([0.3, 0.5, 0.8]), 1.3, 1e-6, 0.2)
     y = rng.standard_normal(40)
-    plain = condition(points[:10], y[:10], hyper, interpolate=interpolate)
-    table = TabulatedPosterior.of(plain, Projection(points, 60))
+    plain = sw.beliefs.condition(points[:10], y[:10], hyper, interpolate=interpolate)
+    table = TablePosterior.of(plain, Projection(points, 60))
     for n in range(10, 40):
         if n == 25:  # other hyper-parameters: from the beginning
             other = replace(hyper, outputscale=0.7)
-            plain = condition(points[:n], y[:n], other, interpolate=interpolate)
-            table = TabulatedPosterior.of(plain, table.projection)
+            plain = sw.beliefs.condition(points[:n], y[:n], other, interpolate=interpolate)
+            table = TablePosterior.of(plain, table.projection)
         # Not every step is asked about, and asked twice it is the same.
         for k in () if n == 30 else (n, n - 1, n):
             ours, theirs = table.prefix(k)(points), plain.prefix(k)(points)
             np.testing.assert_allclose(ours.mean, theirs.mean, rtol=1e-7, atol=1e-9)
             np.testing.assert_allclose(ours.std, theirs.std, rtol=1e-5, atol=1e-6)
         table, plain = (p.append(points[n], y[n]) for p in (table, plain))
-        assert isinstance(table, TabulatedPosterior)
+        assert isinstance(table, TablePosterior)
     elsewhere = rng.random((5, 3))
     np.testing.assert_array_equal(table(elsewhere).mean, plain(elsewhere).mean)
+
+
+@pytest.mark.parametrize("cost", ["proxy", LEARNED])
+def test_decisions_on_a_table_read_the_projection(cost, monkeypatch):
+    seen = []
+    marginals = Projection.marginals
+
+    def counted(self, posterior):
+        seen.append(len(posterior))
+        return marginals(self, posterior)
+
+    monkeypatch.setattr(Projection, "marginals", counted)
+    run_cell(Cell.of("s", "sklearn:cancer-forest", cost, "logeipc", seed=0, cap=2))
+    times = 1 if cost == "proxy" else 2  # a learned price has a posterior too
+    for n in (12, 13, 14):
+        assert seen.count(n) >= times
 
 
 @pytest.mark.parametrize("acquisition", ["pbgi", "logeipc"])
@@ -65,7 +79,7 @@ def test_signals_are_those_of_a_model_made_from_nothing(acquisition):
     price = problem.cost_model("proxy").price(problem.domain, X, trajectory.cost)
     for t in range(trajectory.T + 1):
         n = trajectory.n_initial + t
-        posterior = fit_posterior(
+        posterior = sw.beliefs.fit_posterior(
             X[:n],
             trajectory.y[:n],
             groups=problem.domain.groups,
@@ -79,7 +93,7 @@ def test_signals_are_those_of_a_model_made_from_nothing(acquisition):
             problem.domain,
             X[:n],
             trajectory.y[:n],
-            Belief(posterior, price),
+            sw.beliefs.Belief(posterior, price),
             X[:0],
             initial=trajectory.n_initial,
             seed=1,
@@ -91,13 +105,13 @@ def test_signals_are_those_of_a_model_made_from_nothing(acquisition):
 
 
 def test_the_schedule_fits_always_at_first_and_ever_more_rarely():
-    due = [t for t in range(201) if is_due(t, "schedule")]
+    due = [t for t in range(201) if is_refit_due(t, "schedule")]
     assert due[:14] == [*range(11), 11, 13, 15]
     assert len(due) < 50
     assert (np.diff(due[10:]) <= 0.2 * np.array(due[11:])).all()
-    assert all(is_due(t, "always") for t in range(50))
+    assert all(is_refit_due(t, "always") for t in range(50))
     with pytest.raises(InputError, match="refit='never'"):
-        is_due(3, "never")
+        is_refit_due(3, "never")
 
 
 # ------------------------------------------------------------------------------- cells
@@ -125,7 +139,7 @@ def test_a_table_that_is_used_up_ends_the_run():
     trajectory = run_cell(replace(GRID, options=(("grid", 9),), cap=20))
     assert len(trajectory) == 9
     assert sorted(trajectory.x) == list(range(9))
-    assert trajectory.signals[WORTH].value[-1] == -np.inf
+    assert trajectory.signals[LOG_GAIN_PER_COST].value[-1] == -np.inf
     assert trajectory.regret[-1] == 0.0
 
 
@@ -136,13 +150,13 @@ def test_learned_prices_are_learned_from_what_was_paid():
     assert always.T == schedule.T == 12
     np.testing.assert_array_equal(always.cost, always.judged_cost)
     np.testing.assert_array_equal(always.x[:22], schedule.x[:22])  # until a fit is left out
-    assert always.signals[WORTH].facts["cost_spread"].min() > 0
+    assert always.signals[LOG_GAIN_PER_COST].facts["cost_spread"].min() > 0
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_every_experiment_runs(experiment):
     if experiment in NEEDS_DATA:
-        real_data()
+        require_real_data()
     cells = plan(experiment, "smoke")
     assert len({cell.key for cell in cells}) == len(cells)
     for cell in cells:
@@ -152,13 +166,13 @@ def test_every_experiment_runs(experiment):
         for view in trajectory.views():
             for signal in view.signals.values():
                 assert len(signal.value) == cell.cap + 1
-            assert np.isfinite(view.signals[WORTH].value).all()
+            assert np.isfinite(view.signals[LOG_GAIN_PER_COST].value).all()
             assert np.isfinite(view.signals["srgap"].value[1:]).all()
             assert (view.signals["ucb_lcb_gap"].value >= 0).all()
 
 
 def test_plans_have_the_papers_sizes():
-    real_data()
+    require_real_data()
     count = {name: len(plan(name, "laptop")) for name in EXPERIMENTS}
     assert count["gp1d"] == 50 * (3 * 3 + 3 + 2)
     assert count["gp8d"] == 5 * 14
@@ -175,30 +189,30 @@ def test_plans_have_the_papers_sizes():
 def test_pbgi_d_halves_its_lambda_by_what_was_recorded():
     cell = replace(GRID, acquisition="pbgi-d", lam=1.0, cost="linear", cap=10)
     halved = run_cell(cell)
-    assert PBGID(1.0).lam(halved.traces()[WORTH]) < 1.0
+    assert PBGID(1.0).lam(halved.traces()[LOG_GAIN_PER_COST]) < 1.0
     assert not np.array_equal(halved.x, run_cell(replace(cell, acquisition="pbgi")).x)
 
 
-# ------------------------------------------------------------------- other people's pieces
+# ------------------------------------------------------------------- plugins -------------
 
 
-def test_a_strangers_acquisition_and_rule_are_run_by_name():
-    own = with_own(
+def test_a_plugin_acquisition_and_rule_are_run_by_name():
+    cells = with_plugins(
         [replace(GRID, acquisition="logeipc", lam=None)],
-        (f"{OWN}:Greedy",),
-        (f"{OWN}:CheapestLeft",),
+        (f"{PLUGINS}:Greedy",),
+        (f"{PLUGINS}:CheapestLeft",),
     )
-    assert [cell.acquisition for cell in own] == [
+    assert [cell.acquisition for cell in cells] == [
         "logeipc",
-        f"{OWN}:Greedy",
+        f"{PLUGINS}:Greedy",
     ]
-    greedy = run_cell(own[1])
+    greedy = run_cell(cells[1])
     assert (np.diff(greedy.signals["cheapest_left"].value) >= 0).all()
-    assert len({cell.key for cell in own}) == 2
-    assert with_own([GRID], (), ()) == [GRID]
+    assert len({cell.key for cell in cells}) == 2
+    assert with_plugins([GRID], (), ()) == [GRID]
 
 
-@pytest.mark.parametrize("reference", ["no.such.module:Thing", f"{OWN}:Missing"])
+@pytest.mark.parametrize("reference", ["no.such.module:Thing", f"{PLUGINS}:Missing"])
 def test_a_name_that_cannot_be_had_is_an_error(reference):
-    with pytest.raises(InputError, match="cannot be had"):
-        named(reference)
+    with pytest.raises(InputError, match="cannot be imported"):
+        load_plugin(reference)

@@ -14,11 +14,11 @@ import pytest
 from paper.tests.test_cells import assert_same
 from stopwise.errors import InputError
 from stopwise.stopping import GSS, Convergence
-from stopwise_paper import Cell, store
-from stopwise_paper.__main__ import main
-from stopwise_paper.engine import done_keys, gather, run
-from stopwise_paper.plans import EXPERIMENTS, FIGURES, plan
-from stopwise_paper.producing import paper, produce
+from stopwise_paper import Cell
+from stopwise_paper.experiments import plan
+from stopwise_paper.runs import store
+from stopwise_paper.runs.parallel import finished_keys, load_finished, run_cells
+from stopwise_paper.runs.runner import run_experiments
 
 CELLS = [
     Cell.of("gp1d", "gp1d", "uniform", "pbgi", lam=0.1, seed=seed, cap=3, grid=101)
@@ -27,20 +27,20 @@ CELLS = [
 
 
 def test_done_cells_are_skipped(tmp_path):
-    assert run(CELLS[:2], tmp_path, jobs=1).finished == 2
-    again = run([*CELLS, *CELLS], tmp_path, jobs=1)
+    assert run_cells(CELLS[:2], tmp_path, jobs=1).finished == 2
+    again = run_cells([*CELLS, *CELLS], tmp_path, jobs=1)
     assert (again.finished, again.skipped) == (2, 2)
-    assert done_keys(tmp_path) == {cell.key for cell in CELLS}
+    assert finished_keys(tmp_path) == {cell.key for cell in CELLS}
     assert str(again) == "2 cells run, 2 done before"
 
 
 def test_a_consolidated_file_is_enough_to_go_on(tmp_path):
-    run(CELLS[:3], tmp_path / "a", jobs=1)
-    kept = gather(CELLS, tmp_path / "a", "gp1d")
+    run_cells(CELLS[:3], tmp_path / "a", jobs=1)
+    kept = load_finished(CELLS, tmp_path / "a", "gp1d")
     store.consolidate(kept, tmp_path / "b" / "gp1d.parquet")
-    done = run(CELLS, tmp_path / "b", jobs=1)
+    done = run_cells(CELLS, tmp_path / "b", jobs=1)
     assert (done.finished, done.skipped) == (1, 3)
-    found = gather(CELLS, tmp_path / "b", "gp1d")
+    found = load_finished(CELLS, tmp_path / "b", "gp1d")
     assert [trajectory.cell for trajectory in found] == CELLS
     lean = {key: kept[0].signals[key] for key in found[0].signals}
     assert_same(found[0], replace(kept[0], signals=lean), signals=1e-6)
@@ -52,7 +52,7 @@ def test_a_consolidated_file_is_enough_to_go_on(tmp_path):
 
 def test_one_bad_cell_does_not_end_a_run(tmp_path):
     bad = [replace(CELLS[0], problem="branin"), replace(CELLS[0], options=(("grid", "many"),))]
-    done = run([*bad, CELLS[1]], tmp_path, jobs=1)
+    done = run_cells([*bad, CELLS[1]], tmp_path, jobs=1)
     assert (done.finished, len(done.failed)) == (1, 2)
     assert any("there is no problem" in why for why in done.failed.values())
     assert any("Traceback" in why for why in done.failed.values())
@@ -61,7 +61,7 @@ def test_one_bad_cell_does_not_end_a_run(tmp_path):
 
 def test_an_unknown_engine_is_an_error(tmp_path):
     with pytest.raises(InputError, match="engine='slurm'"):
-        run(CELLS, tmp_path, engine="slurm")
+        run_cells(CELLS, tmp_path, engine="slurm")
 
 
 # A cluster takes its time to start, even a local one.
@@ -74,18 +74,18 @@ def test_engines_give_the_same_trajectories(engine, tmp_path):
         ray = pytest.importorskip("ray") if not os.environ.get("CI") else __import__("ray")
         ray.init(num_cpus=1, include_dashboard=False, logging_level="ERROR")
     try:
-        done = run(CELLS[:2], tmp_path, engine=engine, jobs=2 if engine == "local" else 1)
+        done = run_cells(CELLS[:2], tmp_path, engine=engine, jobs=2 if engine == "local" else 1)
     finally:
         if engine == "ray":
             ray.shutdown()
     assert (done.finished, done.failed) == (2, {})
-    run(CELLS[:2], tmp_path / "alone", jobs=1)
+    run_cells(CELLS[:2], tmp_path / "alone", jobs=1)
     for cell in CELLS[:2]:
         assert_same(store.load_cell(cell, tmp_path), store.load_cell(cell, tmp_path / "alone"))
 
 
 def test_a_killed_run_is_resumed_to_the_same_end(tmp_path):
-    command = [sys.executable, "-m", "stopwise_paper", "sklearn", "--scale", "smoke"]
+    command = [sys.executable, "-m", "stopwise_paper", "run", "sklearn", "--scale", "smoke"]
     command += ["--jobs", "1", "--out", str(tmp_path / "killed")]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     cells = tmp_path / "killed" / "smoke" / "cells"
@@ -95,10 +95,10 @@ def test_a_killed_run_is_resumed_to_the_same_end(tmp_path):
     process.kill()
     process.wait()
     planned = plan("sklearn", "smoke")
-    kept = done_keys(tmp_path / "killed" / "smoke")
+    kept = finished_keys(tmp_path / "killed" / "smoke")
     assert 0 < len(kept) <= len(planned)
-    produce(["sklearn"], scale="smoke", jobs=1, out=tmp_path / "killed")
-    produce(["sklearn"], scale="smoke", jobs=1, out=tmp_path / "whole")
+    run_experiments(["sklearn"], scale="smoke", jobs=1, out=tmp_path / "killed")
+    run_experiments(["sklearn"], scale="smoke", jobs=1, out=tmp_path / "whole")
     ours = store.load(tmp_path / "killed" / "smoke" / "sklearn.parquet")
     theirs = store.load(tmp_path / "whole" / "smoke" / "sklearn.parquet")
     assert [a.cell for a in ours] == [b.cell for b in theirs] == planned
@@ -106,46 +106,21 @@ def test_a_killed_run_is_resumed_to_the_same_end(tmp_path):
         assert_same(a, b)
 
 
-def test_the_command_line_says_what_was_done(tmp_path, capsys):
-    arguments = ["sklearn-unknown", "--scale", "smoke", "--jobs", "1", "--out", str(tmp_path)]
-    rule = ["--rule", "paper.tests.support.own_pieces:CheapestLeft"]
-    assert main([*arguments, *rule]) == 0
-    assert "sklearn-unknown: 5 cells run" in capsys.readouterr().out
-    found = store.load_views(tmp_path / "smoke" / "sklearn-unknown.parquet")
-    assert all("cheapest_left" in view.signals for view in found)
-    assert main(arguments) == 0  # without the rule these are other cells; the first ones stay
-    assert "5 cells run, 0 done before" in capsys.readouterr().out
-    assert len(store.load(tmp_path / "smoke" / "sklearn-unknown.parquet")) == 10
-    with pytest.raises(SystemExit):
-        main(["nothing", "--out", str(tmp_path)])
-    assert "there is no experiment nothing" in capsys.readouterr().err
-
-
-def test_a_figure_runs_what_it_reads(tmp_path):
-    made = paper(["shipped"], scale="smoke", jobs=1, out=tmp_path)
-    assert [produced.experiment for produced in made] == ["sklearn", "sklearn-unknown"]
-    assert all(produced.path.exists() for produced in made)
-    assert paper(["cost-surfaces"], out=tmp_path) == []
-    assert {name for needed in FIGURES.values() for name in needed} == set(EXPERIMENTS)
-    with pytest.raises(InputError, match="there is no figure dragon"):
-        paper(["dragon"])
-
-
 def test_data_that_are_absent_are_said_and_left_out(tmp_path, monkeypatch):
     from stopwise_paper.problems.lcbench import tables
 
     monkeypatch.setenv("STOPWISE_DATA", str(tmp_path))
     tables.cache_clear()
-    (made,) = produce(["lcbench"], scale="smoke", out=tmp_path)
+    (made,) = run_experiments(["lcbench"], scale="smoke", out=tmp_path)
     tables.cache_clear()
     assert made.path is None
     assert "lcbench: left out. LCBench is not in" in str(made)
 
 
 def test_a_half_written_file_is_no_finished_cell(tmp_path):
-    run(CELLS[:1], tmp_path, jobs=1)
+    run_cells(CELLS[:1], tmp_path, jobs=1)
     path = store.cell_path(CELLS[0], tmp_path)
     assert [p.name for p in Path(path.parent).iterdir()] == [path.name]
     path.with_name(f".{CELLS[1].key}.parquet.1.tmp").write_bytes(b"half")
-    assert done_keys(tmp_path) == {CELLS[0].key}
+    assert finished_keys(tmp_path) == {CELLS[0].key}
     assert np.isfinite(store.load_cell(CELLS[0], tmp_path).y).all()

@@ -9,7 +9,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from paper.tests.support.synthetic_trajectories import trajectory
-from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.stopping import (
     GSS,
     PBGI,
@@ -20,10 +19,10 @@ from stopwise.stopping import (
     ProbabilisticRegretBound,
     Smoothed,
     SRGapMedian,
+    Verdict,
 )
-from stopwise.stopping.verdict import Verdict
-from stopwise_paper.replay import Variant, firing, one_by_one
-from stopwise_paper.sweeping import averaged, sweep
+from stopwise_paper.analysis.replay import Variant, step_by_step, stopping_times
+from stopwise_paper.analysis.sweep import averaged, sweep
 
 PRB = ProbabilisticRegretBound()
 RULES = [PBGI(0.1), LogEIPCMedian(0.3, 4), SRGapMedian(0.3, 3), UCBLCB(0.2), PRB]
@@ -59,7 +58,7 @@ def test_a_sweep_is_every_verdict(rule, variant, data):
     read = variant.of(rule)
     swept = sweep(view, read)
     assume(swept is not None)  # a tie
-    assert np.flatnonzero(swept).tolist() == list(one_by_one(view, read))
+    assert np.flatnonzero(swept).tolist() == list(step_by_step(view, read))
     assert swept.shape == (view.T + 1,)
 
 
@@ -68,7 +67,7 @@ def test_wrappers_may_come_in_any_order():
     view = recorded(PBGI(0.1), values)
     one, other = After(Smoothed(PBGI(0.1), 2), 2), Smoothed(After(PBGI(0.1), 2), 2)
     found = np.flatnonzero(sweep(view, one)).tolist()
-    assert found == np.flatnonzero(sweep(view, other)).tolist() == list(one_by_one(view, other))
+    assert found == np.flatnonzero(sweep(view, other)).tolist() == list(step_by_step(view, other))
     assert found == [3, 4, 5]
 
 
@@ -76,17 +75,19 @@ def test_ties_are_decided_by_the_rule_itself():
     view = recorded(PBGI(0.1), np.full(25, math.log(0.1)))
     read = Smoothed(PBGI(0.1), 20)
     assert sweep(view, read) is None
-    assert list(firing(view, read)) == list(range(25))
+    assert list(stopping_times(view, read)) == list(range(25))
 
 
 def test_a_number_that_is_zero_takes_the_geometric_mean_with_it():
     values = np.array([math.inf, 0.0, 0.3, 0.3, 0.3])
     view = recorded(UCBLCB(0.2), values)
     read = Variant(3, scale="log").of(UCBLCB(0.2))
-    assert np.flatnonzero(sweep(view, read)).tolist() == list(one_by_one(view, read)) == [1, 2, 3]
+    assert (
+        np.flatnonzero(sweep(view, read)).tolist() == list(step_by_step(view, read)) == [1, 2, 3]
+    )
 
 
-def test_rules_that_are_not_known_are_asked_one_by_one():
+def test_rules_that_a_sweep_does_not_cover_are_asked_step_by_step():
     view = trajectory(np.zeros(8))
 
     class Never(PBGI):
@@ -95,7 +96,6 @@ def test_rules_that_are_not_known_are_asked_one_by_one():
 
     for rule in (GSS(), Convergence(2), Smoothed(GSS(), 2), UCBLCB(), Never(1.0)):
         assert sweep(view, rule) is None
-    assert WORTH in view.signals
 
 
 def test_moving_averages_skip_what_is_no_answer():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``stopping="pbgi"`` should mean: candidates, by measured cost-adjusted regret.
+"""The default rule: candidates for ``stopping="pbgi"``, by measured cost-adjusted regret.
 
 Candidates differ in how the rule reads its signal: as it is, averaged, after a stabilisation. How
 large the initial design should be is another figure (``stopwise_paper.figures.design``).
@@ -7,17 +7,16 @@ large the initial design should be is another figure (``stopwise_paper.figures.d
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from stopwise.stopping import PBGI, StoppingRule
-from stopwise_paper.regret import BEST_FIXED, HINDSIGHT, IMMEDIATE, Row, regret_rows
-from stopwise_paper.replay import Variant
-from stopwise_paper.trajectory import Trajectory
+from stopwise_paper.analysis.regret import BEST_FIXED, HINDSIGHT, IMMEDIATE, Row, regret_rows
+from stopwise_paper.analysis.replay import Variant, pbgi_alone
+from stopwise_paper.analysis.standard_error import standard_error
+from stopwise_paper.runs.trajectory import Trajectory
 
 WINDOWS = (1, 3, 5, 10, 20)
 CANDIDATES = (
@@ -29,31 +28,31 @@ CANDIDATES = (
     Variant(20, after=20),
     Variant(20, after=20, scale="linear"),
 )
-_MANY = 10  # problems, that an error over them is an error
+_MANY = 10  # problems from which on a standard error over problems can be trusted
 MATCHED = ("pbgi", "logeipc")  # acquisitions that the theorem covers
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class CandidateResult:
     """One candidate on one problem.
 
     Args:
-        experiment: Which.
-        problem: Which.
-        cost: How it is priced.
-        lam: Of the rule and, for PBGI, the acquisition.
-        acquisition: Which.
+        experiment: The experiment.
+        problem: The problem.
+        cost: The price.
+        lam: Lambda of the rule and, for PBGI, of the acquisition.
+        acquisition: The acquisition.
         n_initial: Size of the initial design.
-        candidate: How the signal is read; or a baseline.
-        seeds: How many.
+        candidate: How the signal is read, or the name of a baseline.
+        seeds: Number of seeds.
         adjusted: Cost-adjusted regret, the initial design paid.
         adjusted_se: Its standard error.
-        excess: Over the plain rule with the same design, seed by seed.
+        excess: Regret minus that of the plain rule with the same design, mean over seeds.
         excess_se: Its standard error.
-        t: Where it stops, on average.
-        non_stops: How many were never stopped.
+        t: Mean number of evaluations after the initial design.
+        non_stops: Number of runs that were never stopped.
         worse_than_immediate: Whether it is worse than stopping at once by more than two standard
-            errors, which the theorem excludes for the plain rule on a model that is right.
+            errors, which the theorem excludes for the plain rule where the model is right.
         by_seed: The excess of each seed, relative to the plain rule's mean.
     """
 
@@ -75,53 +74,55 @@ class Settled:
     by_seed: tuple[tuple[int, float], ...] = ()
 
 
-def settle(
+def compare_candidates(
     trajectories: Iterable[Trajectory],
     lams: Sequence[float],
     candidates: Sequence[Variant] = CANDIDATES,
-) -> list[Settled]:
+) -> list[CandidateResult]:
     """Every candidate on every problem, beside stopping at once and the oracles.
 
     Args:
-        trajectories: With one price each; those of other acquisitions than ``MATCHED`` are left
-            out.
-        lams: Of the rule.
-        candidates: How the signal is read; the first is what the others are compared with.
+        trajectories: Trajectories with one price each; those of acquisitions that are not in
+            ``MATCHED`` are left out.
+        lams: Lambdas of the rule.
+        candidates: Ways to read the signal; the others are compared with the first.
     """
     by_size: dict[int, list[Trajectory]] = defaultdict(list)
     for view in trajectories:
         if view.cell.acquisition in MATCHED:
             by_size[view.n_initial].append(view)
-    table: list[Settled] = []
+    table: list[CandidateResult] = []
     for size, views in sorted(by_size.items()):
         groups: dict[tuple[str, str, str, float, str], dict[str, list[Row]]] = defaultdict(
             lambda: defaultdict(list)
         )
         for variant in candidates:
-            rows = regret_rows(views, lams, rules=_pbgi, variant=variant, baselines=False)
+            rows = regret_rows(views, lams, rules=pbgi_alone, variant=variant, baselines=False)
             _collect(groups, rows, str(variant))
         baselines = regret_rows(views, lams, rules=lambda _view, _lam: {})
         for name in (IMMEDIATE, HINDSIGHT, BEST_FIXED):
             _collect(groups, [row for row in baselines if row.pair.rule == name], name)
-        for key, own in groups.items():
-            table += [_settled(key, size, name, own, str(candidates[0])) for name in own]
+        for key, by_candidate in groups.items():
+            table += [
+                _result(key, size, name, by_candidate, str(candidates[0])) for name in by_candidate
+            ]
     return table
 
 
 @dataclass(frozen=True, slots=True)
-class Overall:
+class CandidateSummary:
     """One candidate over all problems of an experiment.
 
     Args:
-        experiment: Which.
-        candidate: How the signal is read; or a baseline.
-        problems: How many problems, prices, lambdas and acquisitions.
+        experiment: The experiment.
+        candidate: How the signal is read, or the name of a baseline.
+        problems: Number of combinations of problem, price, lambda and acquisition.
         relative: Mean over them of the regret relative to the plain rule's.
         relative_se: Its standard error, over problems where there are ten or more, else over
             problems and seeds: prices, lambdas and acquisitions share their functions.
-        wins: On how many it is better than plain by more than two standard errors.
-        losses: On how many it is worse.
-        worse_than_immediate: On how many it is worse than stopping at once.
+        wins: Number on which it is better than plain by more than two standard errors.
+        losses: Number on which it is worse by as much.
+        worse_than_immediate: Number on which it is worse than stopping at once.
     """
 
     experiment: str
@@ -134,20 +135,16 @@ class Overall:
     worse_than_immediate: int
 
 
-def overall(table: Sequence[Settled], plain: str = "plain") -> list[Overall]:
-    """Candidates over all problems of each experiment."""
+def summarise(table: Sequence[CandidateResult], plain: str = "plain") -> list[CandidateSummary]:
+    """Each candidate over all problems of each experiment."""
     reference = {_key_of(s): s.adjusted for s in table if s.candidate == plain}
-    groups: dict[tuple[str, str], list[Settled]] = defaultdict(list)
-    for settled in table:
-        groups[settled.experiment, settled.candidate].append(settled)
-    return [_overall(key, own, reference) for key, own in groups.items()]
+    groups: dict[tuple[str, str], list[CandidateResult]] = defaultdict(list)
+    for result in table:
+        groups[result.experiment, result.candidate].append(result)
+    return [_summary(key, group, reference) for key, group in groups.items()]
 
 
 # ----------------------------------------------------------------------------- details
-
-
-def _pbgi(_view: Trajectory, lam: float) -> dict[str, StoppingRule]:
-    return {"pbgi": PBGI(lam)}
 
 
 def _collect(
@@ -161,69 +158,66 @@ def _collect(
         groups[key][name].append(row)
 
 
-def _settled(
+def _result(
     key: tuple[str, str, str, float, str],
     size: int,
     name: str,
-    own: dict[str, list[Row]],
+    by_candidate: dict[str, list[Row]],
     reference: str,
-) -> Settled:
-    rows = sorted(own[name], key=lambda row: row.seed)
-    plain = sorted(own[reference], key=lambda row: row.seed)
-    value = np.array([row.adjusted_with_initial for row in rows])
-    excess = value - np.array([row.adjusted_with_initial for row in plain])
-    paid = np.mean([row.adjusted_with_initial for row in plain])
-    at_once = sorted(own[IMMEDIATE], key=lambda row: row.seed)
-    lost = value - np.array([row.adjusted_with_initial for row in at_once])
-    return Settled(
+) -> CandidateResult:
+    rows = sorted(by_candidate[name], key=lambda row: row.seed)
+    plain = sorted(by_candidate[reference], key=lambda row: row.seed)
+    at_once = sorted(by_candidate[IMMEDIATE], key=lambda row: row.seed)
+    value, of_plain, of_immediate = (
+        np.array([row.adjusted_with_initial for row in group]) for group in (rows, plain, at_once)
+    )
+    excess, lost = value - of_plain, value - of_immediate
+    unit = np.mean(of_plain)
+    return CandidateResult(
         *key,
         size,
         name,
         len(rows),
         float(value.mean()),
-        _se(value),
+        float(standard_error(value)),
         float(excess.mean()),
-        _se(excess),
+        float(standard_error(excess)),
         float(np.mean([row.t for row in rows])),
         sum(not row.stopped for row in rows),
-        bool(lost.mean() > 2.0 * _se(lost)),
-        tuple((row.seed, float(e / paid)) for row, e in zip(rows, excess, strict=True)),
+        bool(lost.mean() > 2.0 * standard_error(lost)),
+        tuple((row.seed, float(e / unit)) for row, e in zip(rows, excess, strict=True)),
     )
 
 
-def _overall(
-    key: tuple[str, str], own: Sequence[Settled], reference: dict[tuple[object, ...], float]
-) -> Overall:
-    ratio = np.array([s.adjusted / reference[_key_of(s)] for s in own])
+def _summary(
+    key: tuple[str, str],
+    group: Sequence[CandidateResult],
+    reference: dict[tuple[object, ...], float],
+) -> CandidateSummary:
+    ratio = np.array([result.adjusted / reference[_key_of(result)] for result in group])
     clusters: dict[tuple[object, ...], list[float]] = defaultdict(list)
-    many = len({s.problem for s in own}) >= _MANY
-    for settled in own:
-        for seed, excess in settled.by_seed:
-            where = (settled.problem, settled.n_initial)
-            clusters[where if many else (*where, seed)].append(excess)
-    return Overall(
+    many = len({result.problem for result in group}) >= _MANY
+    for result in group:
+        for seed, excess in result.by_seed:
+            cluster = (result.problem, result.n_initial)
+            clusters[cluster if many else (*cluster, seed)].append(excess)
+    return CandidateSummary(
         *key,
-        len(own),
+        len(group),
         float(ratio.mean()),
-        _se(np.array([np.mean(values) for values in clusters.values()])),
-        sum(s.excess < -2.0 * s.excess_se for s in own),
-        sum(s.excess > 2.0 * s.excess_se for s in own),
-        sum(s.worse_than_immediate for s in own),
+        float(standard_error(np.array([np.mean(values) for values in clusters.values()]))),
+        sum(result.excess < -2.0 * result.excess_se for result in group),
+        sum(result.excess > 2.0 * result.excess_se for result in group),
+        sum(result.worse_than_immediate for result in group),
     )
 
 
-def _key_of(settled: Settled) -> tuple[object, ...]:
+def _key_of(result: CandidateResult) -> tuple[object, ...]:
     return (
-        settled.experiment,
-        settled.problem,
-        settled.cost,
-        settled.lam,
-        settled.acquisition,
-        settled.n_initial,
+        result.experiment,
+        result.problem,
+        result.cost,
+        result.lam,
+        result.acquisition,
+        result.n_initial,
     )
-
-
-def _se(values: np.ndarray) -> float:
-    if len(values) < 2:
-        return math.nan
-    return float(values.std(ddof=1) / math.sqrt(len(values)))

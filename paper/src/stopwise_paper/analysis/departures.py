@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the published code does differently, as switches of the replay.
+"""Departures: where the published code differs from the paper, as switches of the replay.
 
 They exist to explain published numbers: switch one on and see what it changes. The library has
 none of them. t is our index: the decision at t knows t evaluations and is scored at t.
@@ -14,7 +14,6 @@ from statistics import median
 
 import numpy as np
 
-from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.errors import InputError
 from stopwise.stopping import (
     GSS,
@@ -24,13 +23,11 @@ from stopwise.stopping import (
     SRGapMedian,
     StoppingRule,
 )
+from stopwise_paper.analysis.replay import Stop, recorded_prb, stopping_times
 from stopwise_paper.arrays import Array, Mask
-from stopwise_paper.replay import Stop, firing, recorded_prb
-from stopwise_paper.trajectory import Recorded, Trajectory
+from stopwise_paper.runs.trajectory import LOG_GAIN_PER_COST, RecordedSignal, Trajectory
 
-Fires = Mask
-
-QUIRKS = {
+DEPARTURES = {
     "late-index": "rules of the model are scored one evaluation after the one they decide at",
     "late-incumbent": "GSS and Convergence too read an incumbent that is one evaluation old",
     "short-cap": "the last evaluation is left out: a rule that never stops is scored at T - 1",
@@ -66,9 +63,9 @@ NOT_REPLAYABLE = {
     "initial-design": "designs were independent uniform points, on tables with repetition",
 }
 
-# What the published runs of each experiment did, of what can be replayed.
+# The departures of the published runs of each experiment that can be replayed.
 _TABLES = ("late-index", "late-incumbent", "burn-in", "trace-iqr", "flat-stops", "no-improvement")
-PUBLISHED: dict[str, tuple[str, ...]] = {
+PUBLISHED_DEPARTURES: dict[str, tuple[str, ...]] = {
     "gp1d": (
         "late-index",
         "short-cap",
@@ -94,109 +91,119 @@ PUBLISHED: dict[str, tuple[str, ...]] = {
     "nats": (*_TABLES, "pbgi-index"),
 }
 
-_FLOOR = math.sqrt(1e-6 / (2.0 * math.pi))  # EI of a point that is known but for that deviation
-_WINDOW = 20  # of averages, medians and the burn-in of the published code
+_FLOOR = math.sqrt(1e-6 / (2.0 * math.pi))  # EI at the incumbent, with a deviation of 1e-3
+_WINDOW = 20  # steps of averages, medians and the burn-in of the published code
 _MODEL_FREE = (GSS, Convergence)
 
 
-def check_quirks(quirks: Iterable[str]) -> frozenset[str]:
-    """Refuse what is not a quirk, or is one that cannot be replayed."""
-    given = frozenset(quirks)
-    for name in sorted(given - QUIRKS.keys()):
+def check_departures(departures: Iterable[str]) -> frozenset[str]:
+    """The departures as a set; names that are unknown or cannot be replayed are refused."""
+    names = frozenset(departures)
+    for name in sorted(names - DEPARTURES.keys()):
         if name in NOT_REPLAYABLE:
             message = f"{name!r} cannot be replayed: {NOT_REPLAYABLE[name]}."
         else:
-            message = f"there is no quirk {name!r}; there are {', '.join(QUIRKS)}."
+            message = f"there is no departure {name!r}; there are {', '.join(DEPARTURES)}."
         raise InputError(message)
-    return given
+    return names
 
 
-def quirky_stop(
+def stop_with_departures(
     trajectory: Trajectory,
     rule: StoppingRule,
-    quirks: frozenset[str],
+    departures: frozenset[str],
     donor: Trajectory | None = None,
 ) -> Stop:
-    """Where the rule would have stopped with some departures of the published code.
+    """Where the rule would have stopped with departures of the published code.
 
     Args:
-        trajectory: What is stopped.
+        trajectory: The trajectory that is stopped.
         rule: One of the paper's rules, as it is (not wrapped).
-        quirks: Names of ``QUIRKS``.
+        departures: Names of ``DEPARTURES``.
         donor: The PBGI trajectory of the same seed, which ``pbgi-index`` reads.
     """
-    last = trajectory.T - (1 if "short-cap" in quirks else 0)
-    source = donor if donor is not None and "pbgi-index" in quirks else trajectory
-    source = _floored(source) if "ei-floor" in quirks else source
-    late = _lateness(rule, quirks)
-    earliest = _WINDOW if "burn-in" in quirks else 0
-    for t in _firing(source, rule, quirks):
-        if t + late >= earliest and t + late <= last:
-            return Stop(t + late, stopped=True)
+    last = trajectory.T - (1 if "short-cap" in departures else 0)
+    source = donor if donor is not None and "pbgi-index" in departures else trajectory
+    source = _floored(source) if "ei-floor" in departures else source
+    delay = _delay(rule, departures)
+    earliest = _WINDOW if "burn-in" in departures else 0
+    for t in _stopping_times(source, rule, departures):
+        if earliest <= t + delay <= last:
+            return Stop(t + delay, stopped=True)
     return Stop(last, stopped=False)
 
 
 def _floored(trajectory: Trajectory) -> Trajectory:
-    """With gains per cost that are at least those beside the incumbent."""
+    """The trajectory with gains per cost that are at least those beside the incumbent."""
     paid = trajectory.cost[trajectory.best_row[trajectory.n_initial - 1 :]]
-    raised = np.maximum(trajectory.signals[WORTH].value, math.log(_FLOOR) - np.log(paid))
-    return replace(trajectory, signals={**trajectory.signals, WORTH: Recorded(raised)})
+    raised = np.maximum(
+        trajectory.signals[LOG_GAIN_PER_COST].value, math.log(_FLOOR) - np.log(paid)
+    )
+    return replace(
+        trajectory, signals={**trajectory.signals, LOG_GAIN_PER_COST: RecordedSignal(raised)}
+    )
 
 
-def _lateness(rule: StoppingRule, quirks: frozenset[str]) -> int:
+def _delay(rule: StoppingRule, departures: frozenset[str]) -> int:
     name = "late-incumbent" if isinstance(rule, _MODEL_FREE) else "late-index"
-    return int(name in quirks)
+    return int(name in departures)
 
 
-def _firing(trajectory: Trajectory, rule: StoppingRule, quirks: frozenset[str]) -> Iterator[int]:
+def _stopping_times(
+    trajectory: Trajectory, rule: StoppingRule, departures: frozenset[str]
+) -> Iterator[int]:
     """The t at which the rule says stop, in order."""
     best = trajectory.incumbent[trajectory.n_initial - 1 :]
-    if isinstance(rule, GSS) and "trace-iqr" in quirks:
-        window = _WINDOW if "window-20" in quirks else rule.window
-        yield from _true(_gss_of_incumbents(best, rule.phi, window, quirks))
-    elif isinstance(rule, LogEIPCMedian) and "mixed-spaces" in quirks:
-        yield from _true(_mixed_spaces(trajectory.signals[rule.key].value, rule.eta))
-    elif isinstance(rule, LogEIPCMedian | SRGapMedian) and "early-median" in quirks:
-        yield from _true(_early_median(trajectory.signals[rule.key].value, rule))
+    if isinstance(rule, GSS) and "trace-iqr" in departures:
+        window = _WINDOW if "window-20" in departures else rule.window
+        yield from _indices(_gss_of_incumbents(best, rule.phi, window, departures))
+    elif isinstance(rule, LogEIPCMedian) and "mixed-spaces" in departures:
+        yield from _indices(_mixed_spaces(trajectory.signals[rule.key].value, rule.eta))
+    elif isinstance(rule, LogEIPCMedian | SRGapMedian) and "early-median" in departures:
+        yield from _indices(_early_median(trajectory.signals[rule.key].value, rule))
     else:
-        wait = rule.name == "pbgi" and "no-improvement" in quirks
-        for t in firing(trajectory, _adapted(trajectory, rule, quirks)):
+        wait = rule.name == "pbgi" and "no-improvement" in departures
+        for t in stopping_times(trajectory, _adapted(trajectory, rule, departures)):
             if not wait or (t > 0 and best[t] == best[t - 1]):
                 yield t
 
 
-def _adapted(trajectory: Trajectory, rule: StoppingRule, quirks: frozenset[str]) -> StoppingRule:
-    """The rule with other parameters, or averaged."""
+def _adapted(
+    trajectory: Trajectory, rule: StoppingRule, departures: frozenset[str]
+) -> StoppingRule:
+    """The rule with the parameters of the published code, or averaged."""
     if isinstance(rule, Convergence):
         patience = {"patience-4": 4, "patience-19": 19}
-        return Convergence(next((n for k, n in patience.items() if k in quirks), rule.patience))
+        return Convergence(
+            next((n for k, n in patience.items() if k in departures), rule.patience)
+        )
     if isinstance(rule, GSS):
-        return GSS(rule.phi, _WINDOW) if "window-20" in quirks else rule
-    if isinstance(rule, SRGapMedian) and "chi-0.1" in quirks:
+        return GSS(rule.phi, _WINDOW) if "window-20" in departures else rule
+    if isinstance(rule, SRGapMedian) and "chi-0.1" in departures:
         rule = SRGapMedian(0.1, rule.initial)
-    if rule.name == "prb" and "prb-mean" in quirks:
+    if rule.name == "prb" and "prb-mean" in departures:
         rule = recorded_prb(trajectory, "mean") or rule
-    return Smoothed(rule, _WINDOW, "linear") if "linear-average" in quirks else rule
+    return Smoothed(rule, _WINDOW, "linear") if "linear-average" in departures else rule
 
 
-def _gss_of_incumbents(best: Array, phi: float, window: int, quirks: frozenset[str]) -> Fires:
-    fires = np.zeros(len(best), dtype=np.bool_)
+def _gss_of_incumbents(best: Array, phi: float, window: int, departures: frozenset[str]) -> Mask:
+    stops = np.zeros(len(best), dtype=np.bool_)
     for t in range(window, len(best)):
         low, high = _quantile(best[t::-1], 0.25), _quantile(best[t::-1], 0.75)
         gained = best[t - window] - best[t]
         flat = high - low == 0.0
-        fires[t] = "flat-stops" in quirks if flat else gained < phi * (high - low)
-    return fires
+        stops[t] = "flat-stops" in departures if flat else gained < phi * (high - low)
+    return stops
 
 
 def _quantile(ascending: Array, share: float) -> float:
-    """Of numbers that are in order, as incumbents are: np.quantile, without looking for it."""
+    """np.quantile of numbers in ascending order, without sorting."""
     at = share * (len(ascending) - 1)
     i, rest = int(at), at - int(at)
     return float(ascending[i] + rest * (ascending[min(i + 1, len(ascending) - 1)] - ascending[i]))
 
 
-def _early_median(values: Array, rule: LogEIPCMedian | SRGapMedian) -> Fires:
+def _early_median(values: Array, rule: LogEIPCMedian | SRGapMedian) -> Mask:
     first = [v for v in values[:_WINDOW].tolist() if not math.isnan(v)]
     if isinstance(rule, LogEIPCMedian):
         threshold = math.log(rule.eta) + median(first)
@@ -205,12 +212,12 @@ def _early_median(values: Array, rule: LogEIPCMedian | SRGapMedian) -> Fires:
     return np.asarray(values < threshold, dtype=np.bool_)
 
 
-def _mixed_spaces(logs: Array, eta: float) -> Fires:
+def _mixed_spaces(logs: Array, eta: float) -> Mask:
     gains = np.exp(logs)
     threshold = math.log(eta) + float(np.median(gains[:_WINDOW]))
     means = np.array([gains[max(t - _WINDOW + 1, 0) : t + 1].mean() for t in range(len(gains))])
     return means < threshold
 
 
-def _true(fires: Fires) -> Iterator[int]:
-    yield from np.flatnonzero(fires).tolist()
+def _indices(stops: Mask) -> Iterator[int]:
+    yield from np.flatnonzero(stops).tolist()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a published number is not ours: which departure of the published code explains it.
+"""Explanations: which departure of the published code makes a published number differ from ours.
 
-Departures are switched on in the replay, first one by one, then all together. One explains a
-difference if it closes more than half of it and the two numbers are then within two combined
-standard errors of each other; one that closes more than half and is not enough is said to be so.
-What no replay can show is named by what it touches.
+Departures are switched on in the replay, first one by one, then all together. A departure explains
+a difference if it closes more than half of it and the two numbers are then within two combined
+standard errors of each other; one that closes more than half and does not reach that is reported
+as a partial explanation. Departures that no replay can show are listed as suspects beside the
+numbers that they affect.
 """
 
 from __future__ import annotations
@@ -13,18 +14,22 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from stopwise_paper.published import Compared, Number, compare
-from stopwise_paper.quirks import NOT_REPLAYABLE, PUBLISHED, QUIRKS
-from stopwise_paper.regret import IMMEDIATE, Mean, means, regret_rows
-from stopwise_paper.trajectory import Trajectory
+from stopwise_paper.analysis.departures import (
+    DEPARTURES,
+    NOT_REPLAYABLE,
+    PUBLISHED_DEPARTURES,
+)
+from stopwise_paper.analysis.published import Comparison, PublishedMean, compare
+from stopwise_paper.analysis.regret import IMMEDIATE, Mean, means, regret_rows
+from stopwise_paper.runs.trajectory import Trajectory
 
 PLAIN = "plain"
 TOGETHER = "together"
 UNEXPLAINED = ""
-_NEEDS = {"flat-stops": "trace-iqr"}  # departures that are nothing alone
+_NEEDS = {"flat-stops": "trace-iqr"}  # departures that have no effect without another
 _CAP = "cap"
 _PUBLISHED_CAP = 500
-_MOST = 0.5  # of a difference may remain where something explains it
+_REMAINING = 0.5  # the part of a difference that may remain where something explains it
 SUSPECTS = {
     **NOT_REPLAYABLE,
     _CAP: "our runs end earlier than the published ones, which end at 500 evaluations",
@@ -33,43 +38,44 @@ SUSPECTS = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A published number that is not ours, and what explains it.
+    """A published number that differs from ours, and what explains it.
 
     Args:
         compared: The two numbers.
-        by: A name of ``QUIRKS``, ``"together"`` for all of an experiment at once, ``"plain"`` if
-            rules without averages suffice, or empty.
-        wholly: Whether ours agrees with it; else it is more than half of the way.
-        value: Ours with it; nan if nothing explains it.
-        suspects: Departures that touch it and cannot be replayed.
+        cause: A name of ``DEPARTURES``, ``"together"`` for all of an experiment at once,
+            ``"plain"`` if rules without averages suffice, or empty.
+        wholly: Whether ours agrees once the cause is switched on; else it goes more than half of
+            the way.
+        value: Ours with the cause switched on; nan if nothing explains the difference.
+        suspects: Departures that affect the number and cannot be replayed.
     """
 
-    compared: Compared
-    by: str
+    compared: Comparison
+    cause: str
     wholly: bool
     value: float
     suspects: tuple[str, ...]
 
 
 def differences(
-    compared: Sequence[Compared], views: Sequence[Trajectory], lams: Sequence[float]
+    compared: Sequence[Comparison], views: Sequence[Trajectory], lams: Sequence[float]
 ) -> list[Difference]:
     """Every number that differs by more than two combined standard errors, explained.
 
     Args:
         compared: All numbers of one experiment.
         views: Its trajectories, with one price each.
-        lams: Of the rules.
+        lams: Lambdas of the rules.
     """
-    found = [c for c in compared if c.verdict in ("better", "worse")]
-    if not found:
+    different = [c for c in compared if c.verdict in ("better", "worse")]
+    if not different:
         return []
-    experiment = found[0].number.experiment
-    numbers = [c.number for c in found]
-    again: dict[Number, dict[str, Compared]] = {number: {} for number in numbers}
-    for name, table in _switched(views, lams, PUBLISHED[experiment]).items():
+    experiment = different[0].number.experiment
+    numbers = [c.number for c in different]
+    replays: dict[PublishedMean, dict[str, Comparison]] = {number: {} for number in numbers}
+    for name, table in _replayed(views, lams, PUBLISHED_DEPARTURES[experiment]).items():
         for replay in compare(table, table, numbers):
-            again[replay.number][name] = replay
+            replays[replay.number][name] = replay
     capped = max(view.cell.cap for view in views) < _PUBLISHED_CAP
     highest: dict[tuple[str, float], float] = {}
     for c in compared:
@@ -77,64 +83,68 @@ def differences(
         highest[where] = max(highest.get(where, 0.0), c.ours)
     return [
         _explained(
-            c, again[c.number], highest[c.number.cost, c.number.lam] if capped else math.inf
+            c, replays[c.number], highest[c.number.cost, c.number.lam] if capped else math.inf
         )
-        for c in found
+        for c in different
     ]
 
 
-def _switched(
-    views: Sequence[Trajectory], lams: Sequence[float], quirks: Sequence[str]
+def _replayed(
+    views: Sequence[Trajectory], lams: Sequence[float], departures: Sequence[str]
 ) -> dict[str, list[Mean]]:
     """Means of plain rules, with each departure alone, and with all."""
-    sets = {name: {name, *filter(None, [_NEEDS.get(name)])} for name in quirks}
-    sets = {PLAIN: set(), **sets, TOGETHER: set(quirks)}
+    sets = {name: {name, *filter(None, [_NEEDS.get(name)])} for name in departures}
+    sets = {PLAIN: set(), **sets, TOGETHER: set(departures)}
     return {
-        name: means(regret_rows(views, lams, published_quirks=own)) for name, own in sets.items()
+        name: means(regret_rows(views, lams, departures=switched_on))
+        for name, switched_on in sets.items()
     }
 
 
-def _explained(compared: Compared, again: Mapping[str, Compared], most: float) -> Difference:
-    """By what closes most of the gap: averaging first, one departure, all of them."""
-    found = dict(again)
-    plain, together = found.pop(PLAIN), found.pop(TOGETHER, None)
+def _explained(
+    compared: Comparison, replays: Mapping[str, Comparison], highest: float
+) -> Difference:
+    """The difference with what closes most of it: no averaging, one departure, or all of them."""
+    single = dict(replays)
+    plain, together = single.pop(PLAIN), single.pop(TOGETHER, None)
     averaged = [(PLAIN, plain)] if plain.ours != compared.ours else []
-    alone = sorted(found.items(), key=lambda item: _gap(item[1]))
+    alone = sorted(single.items(), key=lambda item: _gap(item[1]))
     last = [(TOGETHER, together)] if together is not None else []
     for wholly in (True, False):
         for tried, gap in ((averaged, _gap(compared)), (alone, _gap(plain)), (last, _gap(plain))):
             for name, replay in tried:
-                if _gap(replay) < _MOST * gap and (_agrees(compared, replay) or not wholly):
-                    suspects = tuple(_suspects(replay, most))
+                if _gap(replay) < _REMAINING * gap and (_agrees(compared, replay) or not wholly):
+                    suspects = tuple(_suspects(replay, highest))
                     return Difference(compared, name, wholly, replay.ours, suspects)
-    suspects = tuple(_suspects(compared, most))
+    suspects = tuple(_suspects(compared, highest))
     return Difference(compared, UNEXPLAINED, wholly=False, value=math.nan, suspects=suspects)
 
 
-def _gap(compared: Compared) -> float:
+def _gap(compared: Comparison) -> float:
     return abs(compared.ours - compared.number.value)
 
 
-def _agrees(compared: Compared, replay: Compared) -> bool:
-    """Within two combined standard errors; where none was published, by ours as it is."""
+def _agrees(compared: Comparison, replay: Comparison) -> bool:
+    """Within two combined standard errors; where none was published, that of our own replay."""
     errors = (replay.ours_se, compared.theirs_se, compared.number.reading)
     return _gap(replay) <= 2.0 * math.hypot(*errors)
 
 
-def _suspects(compared: Compared, most: float) -> Iterator[str]:
-    """What touches a number and cannot be replayed.
+def _suspects(compared: Comparison, highest: float) -> Iterator[str]:
+    """Departures that affect a number and cannot be replayed.
 
     Args:
         compared: The two numbers.
-        most: The largest of ours at this cost and lambda, where our runs end earlier than the
-            published ones: who is above it, or never stopped here, was stopped by the cap alone.
+        highest: The highest of our numbers at this cost and lambda, where our runs end earlier
+            than the published ones (else infinite): a published number above it, or a run of ours
+            that no rule stopped, was decided by the cap.
     """
     number = compared.number
     experiment, acquisition, rule = number.experiment, number.acquisition, number.rule
     on_tables = experiment in ("lcbench", "unknown-cost")
     varied = number.cost in ("linear", "periodic")
     gridded = experiment == "gp1d" and acquisition != "ts"  # TS was not on the grid
-    touches = {
+    affected = {
         "lcb-sign": on_tables and acquisition == "lcb",
         "ts-seed": on_tables and acquisition == "ts",
         "kappa-direction": on_tables and rule in ("ucb-lcb", "srgap-med"),
@@ -146,14 +156,14 @@ def _suspects(compared: Compared, most: float) -> Iterator[str]:
         "pbgi-gradient": experiment == "gp8d" and varied and acquisition == "pbgi",
         "lcb-beta": varied and acquisition == "lcb",
         _CAP: experiment == "gp8d"
-        and math.isfinite(most)
-        and (compared.non_stops > 0 or number.value > most),
+        and math.isfinite(highest)
+        and (compared.non_stops > 0 or number.value > highest),
         "initial-design": rule == IMMEDIATE,
     }
-    yield from (name for name, touched in touches.items() if touched)
+    yield from (name for name, is_affected in affected.items() if is_affected)
 
 
-def report(found: Sequence[Difference], compared: Sequence[Compared]) -> str:
+def report(explained: Sequence[Difference], compared: Sequence[Comparison]) -> str:
     """The differences in Markdown: a sentence for each explanation, and its numbers."""
     agreeing = sum(c.verdict == "agrees" for c in compared)
     lines = [
@@ -161,16 +171,16 @@ def report(found: Sequence[Difference], compared: Sequence[Compared]) -> str:
         "",
     ]
     by_cause: dict[tuple[bool, str], list[Difference]] = {}
-    for difference in found:
-        by_cause.setdefault((not difference.wholly, difference.by), []).append(difference)
-    order = [PLAIN, *QUIRKS, TOGETHER, UNEXPLAINED]
+    for difference in explained:
+        by_cause.setdefault((not difference.wholly, difference.cause), []).append(difference)
+    order = [PLAIN, *DEPARTURES, TOGETHER, UNEXPLAINED]
     for partly, cause in sorted(by_cause, key=lambda key: (key[0], order.index(key[1]))):
-        own = by_cause[partly, cause]
-        lines += [_heading(cause, len(own), partly=partly), "", *_table(own), ""]
-    named = dict.fromkeys(name for difference in found for name in difference.suspects)
-    if named:
+        group = by_cause[partly, cause]
+        lines += [_heading(cause, len(group), partly=partly), "", *_table(group), ""]
+    suspects = dict.fromkeys(name for difference in explained for name in difference.suspects)
+    if suspects:
         lines += ["What cannot be replayed:", ""]
-        lines += [f"- `{name}`: {SUSPECTS[name]}." for name in named]
+        lines += [f"- `{name}`: {SUSPECTS[name]}." for name in suspects]
         lines.append("")
     return "\n".join(lines)
 
@@ -185,12 +195,12 @@ def _heading(cause: str, count: int, *, partly: bool) -> str:
     name, sentence = {
         PLAIN: ("Averaging", "Ours without averages over 20 evaluations"),
         TOGETHER: ("All departures together", "None alone is enough"),
-    }.get(cause, (f"`{cause}`", QUIRKS.get(cause, "")))
+    }.get(cause, (f"`{cause}`", DEPARTURES.get(cause, "")))
     part = ", more than half of the way" if partly else ""
     return f"**{name}, {numbers}{part}.** {sentence[0].upper()}{sentence[1:]}."
 
 
-def _table(own: Sequence[Difference]) -> Iterator[str]:
+def _table(group: Sequence[Difference]) -> Iterator[str]:
     heads = (
         "problem",
         "lambda",
@@ -203,7 +213,7 @@ def _table(own: Sequence[Difference]) -> Iterator[str]:
     )
     yield "| " + " | ".join(heads) + " |"
     yield "|---" * len(heads) + "|"
-    for difference in own:
+    for difference in group:
         compared, number = difference.compared, difference.compared.number
         where = number.problem.rpartition(":")[2]
         where += f", {number.cost}" if number.problem.startswith("gp") else ""
@@ -213,7 +223,7 @@ def _table(own: Sequence[Difference]) -> Iterator[str]:
             if compared.assumed
             else f" +- {compared.theirs_se:.2g}"
         )
-        shown = "" if difference.by == UNEXPLAINED else f"{difference.value:.3g}"
+        shown = "" if difference.cause == UNEXPLAINED else f"{difference.value:.3g}"
         suspects = ", ".join(f"`{name}`" for name in difference.suspects) or "none known"
         cells = (where, f"{number.lam:g}", number.acquisition, number.rule, ours, theirs, shown)
         yield "| " + " | ".join((*cells, suspects)) + " |"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Published numbers, and ours beside them.
+"""The published numbers, and ours beside them.
 
 Functions and seeds differ, so two means agree if they differ by at most two combined standard
 errors; Immediate and Hindsight come first, because they show whether the problems agree at all.
@@ -13,26 +13,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 
-from stopwise_paper.regret import BEST_FIXED, HINDSIGHT, IMMEDIATE, Mean
+from stopwise_paper.analysis.regret import BEST_FIXED, HINDSIGHT, IMMEDIATE, Mean
 
 PUBLISHED_SEEDS = 50
 _FIRST = {IMMEDIATE: 0, HINDSIGHT: 1, BEST_FIXED: 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class PublishedMean:
     """A published mean.
 
     Args:
         experiment: A name of ``EXPERIMENTS``.
         problem: As in a cell.
         cost: As in a cell.
-        lam: Of the rule.
+        lam: Lambda of the rule.
         acquisition: A name of ``ACQUISITIONS``, or ``any``.
         rule: A name of ``RULES`` or of a baseline.
         value: Cost-adjusted regret, the initial design free.
-        se: Its standard error; nan where none was given.
-        reading: How far off the reading of a plot may be.
+        se: Its standard error; nan where none was published.
+        reading: Uncertainty of a value that was read from a plot.
         remark: ``about``, or ``never stops``.
     """
 
@@ -49,8 +49,8 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """A published count: a place in the ranking, or runs that were never stopped."""
+class PublishedCount:
+    """A published count: data sets on which a pair is top k, or runs that were never stopped."""
 
     table: str
     problem: str
@@ -62,27 +62,27 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """One of our means and the published one.
+class Comparison:
+    """One of our means beside the published one.
 
     Args:
-        number: The published one.
+        number: The published mean.
         ours: Our mean.
         ours_se: Its standard error.
-        quirky: Our mean with the published code's departures switched on.
-        quirky_se: Its standard error.
-        theirs_se: The published standard error; where none was given, that of our runs at their
-            number of seeds, and ``assumed`` says so.
-        assumed: See above.
-        seeds: Of ours.
-        non_stops: How many of ours were never stopped.
+        departed: Our mean with the published code's departures switched on.
+        departed_se: Its standard error.
+        theirs_se: The published standard error; where none was published, that of our runs at
+            their number of seeds.
+        assumed: Whether ``theirs_se`` is from our runs.
+        seeds: Number of our seeds.
+        non_stops: Number of our runs that were never stopped.
     """
 
-    number: Number
+    number: PublishedMean
     ours: float
     ours_se: float
-    quirky: float
-    quirky_se: float
+    departed: float
+    departed_se: float
     theirs_se: float
     assumed: bool
     seeds: int
@@ -90,7 +90,7 @@ class Compared:
 
     @property
     def combined(self) -> float:
-        """Both standard errors and the reading, together."""
+        """Both standard errors and the uncertainty of the reading, combined."""
         return self._combined(self.ours_se)
 
     @property
@@ -99,28 +99,28 @@ class Compared:
         return (self.ours - self.number.value) / self.combined
 
     @property
-    def quirky_distance(self) -> float:
-        """The same with the departures switched on."""
-        return (self.quirky - self.number.value) / self._combined(self.quirky_se)
+    def departed_distance(self) -> float:
+        """``distance`` with the departures switched on."""
+        return (self.departed - self.number.value) / self._combined(self.departed_se)
 
     @property
     def verdict(self) -> str:
-        """``agrees``, ``better``, ``worse``; or ``unknown``, where there is no error bar."""
+        """``agrees``, ``better`` or ``worse``; ``unknown`` where there is no standard error."""
         return _verdict(self.distance)
 
     @property
-    def quirky_verdict(self) -> str:
-        """The same with the departures switched on."""
-        return _verdict(self.quirky_distance)
+    def departed_verdict(self) -> str:
+        """``verdict`` with the departures switched on."""
+        return _verdict(self.departed_distance)
 
     def _combined(self, se: float) -> float:
         return math.sqrt(se**2 + self.theirs_se**2 + self.number.reading**2)
 
 
-def numbers() -> list[Number]:
-    """The published means."""
+def published_means() -> list[PublishedMean]:
+    """The published means, from the table that comes with this package."""
     return [
-        Number(
+        PublishedMean(
             row["experiment"],
             row["problem"],
             row["cost"],
@@ -136,10 +136,10 @@ def numbers() -> list[Number]:
     ]
 
 
-def counts() -> list[Count]:
+def published_counts() -> list[PublishedCount]:
     """The published ranking and non-stop tables."""
     return [
-        Count(
+        PublishedCount(
             row["table"],
             row["problem"],
             float(row["lam"]),
@@ -153,45 +153,47 @@ def counts() -> list[Count]:
 
 
 def compare(
-    ours: Iterable[Mean], quirky: Iterable[Mean], published: Iterable[Number] | None = None
-) -> list[Compared]:
+    ours: Iterable[Mean],
+    departed: Iterable[Mean],
+    published: Iterable[PublishedMean] | None = None,
+) -> list[Comparison]:
     """Our means beside the published ones, baselines first.
 
     Args:
-        ours: Means of one way to replay.
-        quirky: The same with the published code's departures.
-        published: The published numbers; those that ship with the package if left out.
+        ours: Means of a replay.
+        departed: Means of a replay with the published code's departures.
+        published: The published means; all of this package if left out.
     """
     plain = {_key(mean): mean for mean in ours}
-    other = {_key(mean): mean for mean in quirky}
-    found: list[Compared] = []
-    for number in numbers() if published is None else published:
+    with_departures = {_key(mean): mean for mean in departed}
+    comparisons: list[Comparison] = []
+    for number in published_means() if published is None else published:
         key = _matching(number, plain)
         if key is None:
             continue
-        mean, departed = plain[key], other.get(key)
+        mean, other = plain[key], with_departures.get(key)
         assumed = math.isnan(number.se)
         spread = mean.adjusted_se * math.sqrt(mean.seeds / PUBLISHED_SEEDS)
-        found.append(
-            Compared(
+        comparisons.append(
+            Comparison(
                 number,
                 mean.adjusted,
                 mean.adjusted_se,
-                departed.adjusted if departed else math.nan,
-                departed.adjusted_se if departed else math.nan,
+                other.adjusted if other else math.nan,
+                other.adjusted_se if other else math.nan,
                 spread if assumed else number.se,
                 assumed,
                 mean.seeds,
                 mean.non_stops,
             )
         )
-    order = {number: i for i, number in enumerate(c.number for c in found)}
-    return sorted(found, key=lambda c: (_FIRST.get(c.number.rule, 3), order[c.number]))
+    order = {number: i for i, number in enumerate(c.number for c in comparisons)}
+    return sorted(comparisons, key=lambda c: (_FIRST.get(c.number.rule, 3), order[c.number]))
 
 
-def records(compared: Iterable[Compared]) -> Iterator[dict[str, object]]:
+def as_records(comparisons: Iterable[Comparison]) -> Iterator[dict[str, object]]:
     """Flat dictionaries, for a CSV file."""
-    for item in compared:
+    for item in comparisons:
         number = item.number
         yield {
             "experiment": number.experiment,
@@ -208,10 +210,10 @@ def records(compared: Iterable[Compared]) -> Iterator[dict[str, object]]:
             "combined_se": item.combined,
             "distance": item.distance,
             "agrees": item.verdict,
-            "with_quirks": item.quirky,
-            "with_quirks_se": item.quirky_se,
-            "with_quirks_distance": item.quirky_distance,
-            "with_quirks_agrees": item.quirky_verdict,
+            "with_quirks": item.departed,
+            "with_quirks_se": item.departed_se,
+            "with_quirks_distance": item.departed_distance,
+            "with_quirks_agrees": item.departed_verdict,
             "seeds": item.seeds,
             "non_stops": item.non_stops,
             "remark": number.remark,
@@ -234,8 +236,8 @@ def _key(mean: Mean) -> _Key:
     return (pair.experiment, pair.problem, pair.cost, pair.lam, pair.acquisition, pair.rule)
 
 
-def _matching(number: Number, plain: dict[_Key, Mean]) -> _Key | None:
-    """The key of our mean; ``any`` acquisition is the first there is."""
+def _matching(number: PublishedMean, plain: dict[_Key, Mean]) -> _Key | None:
+    """The key of our mean; the acquisition ``any`` is matched by the first there is."""
     where = (number.experiment, number.problem, number.cost, number.lam)
     if number.acquisition != "any":
         key = (*where, number.acquisition, number.rule)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Summaries over many data sets: top-k places, min-max-normalised regret, ranks and overlaps."""
+"""Rankings over many data sets: top-k places, min-max-normalised regret, ranks and overlaps."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stopwise_paper.analysis.regret import BASELINES, HINDSIGHT, IMMEDIATE, Mean
+from stopwise_paper.analysis.standard_error import standard_error
 from stopwise_paper.arrays import Array
-from stopwise_paper.regret import BASELINES, HINDSIGHT, IMMEDIATE, Mean
 
 Task = tuple[str, float]  # a problem at a lambda
 
@@ -21,12 +22,12 @@ class Place:
     """How often a pair is among the k best.
 
     Args:
-        lam: Of the rule.
-        acquisition: Of the pair.
-        rule: Of the pair.
-        k: How many are best.
-        count: On how many problems it is among them.
-        of: How many problems there are.
+        lam: Lambda of the rule.
+        acquisition: Acquisition of the pair.
+        rule: Rule of the pair.
+        k: Number of places.
+        count: Number of problems on which the pair is among the k best.
+        of: Number of all problems.
     """
 
     lam: float
@@ -63,18 +64,18 @@ def top_k(
 
     Args:
         table: Means of one experiment.
-        k: Up to which place.
-        problems: Which count; all if left out.
+        k: The last place that counts.
+        problems: Problems that count; all if left out.
         immediate: Whether stopping at once is a pair too (once, not for every acquisition).
     """
     tasks = _by_task(m for m in table if problems is None or m.pair.problem in problems)
     places: dict[tuple[float, str, str], list[int]] = defaultdict(list)
     of: dict[float, int] = defaultdict(int)
-    for (_, lam), own in tasks.items():
+    for (_, lam), panel in tasks.items():
         of[lam] += 1
-        pairs = [m for m in own if m.pair.rule not in BASELINES]
+        pairs = [m for m in panel if m.pair.rule not in BASELINES]
         if immediate:
-            pairs += [m for m in own if m.pair.rule == IMMEDIATE][:1]
+            pairs += [m for m in panel if m.pair.rule == IMMEDIATE][:1]
         values = np.array([m.adjusted for m in pairs])
         for mean in pairs:
             rank = 1 + int(np.sum(values < mean.adjusted))
@@ -93,13 +94,13 @@ def normalised(table: Iterable[Mean]) -> list[Normalised]:
     scale and do not set it.
     """
     scaled: dict[tuple[float, str, str], list[float]] = defaultdict(list)
-    for (_, lam), own in _by_task(table).items():
-        pairs = [m.adjusted for m in own if m.pair.rule not in BASELINES]
-        oracle = [m.adjusted for m in own if m.pair.rule == HINDSIGHT]
+    for (_, lam), panel in _by_task(table).items():
+        pairs = [m.adjusted for m in panel if m.pair.rule not in BASELINES]
+        oracle = [m.adjusted for m in panel if m.pair.rule == HINDSIGHT]
         low, high = min(pairs + oracle), max(pairs)
         if high <= low:
             continue
-        for mean in own:
+        for mean in panel:
             key = (lam, mean.pair.acquisition, mean.pair.rule)
             scaled[key].append((mean.adjusted - low) / (high - low))
     return [Normalised(*key, *_mean_and_se(values), len(values)) for key, values in scaled.items()]
@@ -111,10 +112,10 @@ def place_of(panel: Sequence[Mean], acquisition: str, rule: str) -> int | None:
     Oracles and Immediate are left out.
     """
     pairs = [m for m in panel if m.pair.rule not in BASELINES]
-    own = [m for m in pairs if (m.pair.acquisition, m.pair.rule) == (acquisition, rule)]
-    if not own:
+    wanted = [m for m in pairs if (m.pair.acquisition, m.pair.rule) == (acquisition, rule)]
+    if not wanted:
         return None
-    return 1 + sum(m.adjusted < own[0].adjusted for m in pairs)
+    return 1 + sum(m.adjusted < wanted[0].adjusted for m in pairs)
 
 
 def matched_rank(table: Sequence[Mean], problem: str, lam: float) -> int | None:
@@ -122,7 +123,7 @@ def matched_rank(table: Sequence[Mean], problem: str, lam: float) -> int | None:
 
     None if PBGI was not run there.
     """
-    own = {
+    by_rule = {
         m.pair.rule: m.adjusted
         for m in table
         if m.pair.problem == problem
@@ -130,9 +131,9 @@ def matched_rank(table: Sequence[Mean], problem: str, lam: float) -> int | None:
         and math.isclose(m.pair.lam, lam)
         and m.pair.rule not in BASELINES
     }
-    if "pbgi" not in own:
+    if "pbgi" not in by_rule:
         return None
-    return sum(value <= own["pbgi"] for value in own.values())
+    return sum(value <= by_rule["pbgi"] for value in by_rule.values())
 
 
 def top_overlap(validation: Array, test: Array, k: int = 20) -> float:
@@ -150,6 +151,4 @@ def _by_task(table: Iterable[Mean]) -> dict[Task, list[Mean]]:
 
 def _mean_and_se(values: Sequence[float]) -> tuple[float, float]:
     array = np.array(values)
-    if len(array) < 2:
-        return float(array.mean()), math.nan
-    return float(array.mean()), float(array.std(ddof=1) / math.sqrt(len(array)))
+    return float(array.mean()), float(standard_error(array))

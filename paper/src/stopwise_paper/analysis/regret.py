@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regret tables: every rule on every trajectory, the baselines beside them, and their means.
+"""Regret tables: every rule and baseline on every trajectory, and their means over seeds.
 
-Cost-adjusted regret is simple regret plus lambda times what was paid. Both sums are kept: without
-the initial design's cost, as published, and with it.
+Cost-adjusted regret is simple regret plus lambda times the cost. Both sums are kept: without the
+initial design's cost, as published, and with it.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from stopwise.stopping import StoppingRule
+from stopwise_paper.analysis.departures import check_departures, stop_with_departures
+from stopwise_paper.analysis.replay import PLAIN, Stop, Variant, paper_rules, stop_of
+from stopwise_paper.analysis.standard_error import standard_error
 from stopwise_paper.arrays import Array
-from stopwise_paper.quirks import check_quirks, quirky_stop
-from stopwise_paper.replay import PLAIN, Stop, Variant, paper_rules, stop_of
-from stopwise_paper.trajectory import Trajectory
+from stopwise_paper.runs.trajectory import Trajectory
 
 Rules = Callable[[Trajectory, float], Mapping[str, StoppingRule]]
 
@@ -29,7 +30,7 @@ BASELINES = (IMMEDIATE, HINDSIGHT, BEST_FIXED)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Pair:
-    """An acquisition and a rule on a problem: what a mean is taken over seeds of."""
+    """An acquisition and a rule on a problem, at a price and a lambda; means are over seeds."""
 
     experiment: str
     problem: str
@@ -45,13 +46,13 @@ class Row:
     """One pair on one trajectory.
 
     Args:
-        pair: What it belongs to.
-        seed: Of the trajectory.
-        t: Where it stops.
-        stopped: Whether the rule did, rather than the cap.
-        regret: Simple regret there.
-        spent: What was paid after the initial design.
-        initial_cost: What the initial design cost.
+        pair: The pair.
+        seed: Seed of the trajectory.
+        t: Evaluations after the initial design at which it stops.
+        stopped: Whether the rule stopped it, rather than the cap.
+        regret: Simple regret at t.
+        spent: Cost after the initial design.
+        initial_cost: Cost of the initial design.
     """
 
     pair: Pair
@@ -98,43 +99,37 @@ def regret_rows(
     rules: Rules = paper_rules,
     variant: Variant = PLAIN,
     judged: bool = False,
-    published_quirks: Iterable[str] = (),
+    departures: Iterable[str] = (),
     baselines: bool = True,
 ) -> list[Row]:
     """Every rule at every lambda on every trajectory.
 
-    A trajectory whose acquisition has a lambda is read at that one only.
-
     Args:
-        trajectories: With one price each (``Trajectory.views``).
-        lams: Of the rules.
-        rules: Which, for a trajectory and a lambda.
+        trajectories: Trajectories with one price each (``Trajectory.views``).
+        lams: Lambdas of the rules; a trajectory whose acquisition has one is read at that alone.
+        rules: The rules for a trajectory and a lambda.
         variant: How signals are read: windows, stabilisation.
-        judged: Count what was really paid instead of what decisions were priced by.
-        published_quirks: Departures of the published code, names of ``QUIRKS``; they take rules
+        judged: Count what was really paid instead of what decisions saw.
+        departures: Departures of the published code, names of ``DEPARTURES``; they take rules
             as they are, so ``variant`` must be plain.
-        baselines: Whether Immediate, Hindsight and the best fixed iteration are there too.
+        baselines: Whether Immediate, Hindsight and the best fixed iteration are included.
     """
     views = list(trajectories)
-    quirks = check_quirks(published_quirks)
-    donors = _donors(views) if "pbgi-index" in quirks else {}
+    switched_on = check_departures(departures)
+    donors = _pbgi_views(views) if "pbgi-index" in switched_on else {}
     rows: list[Row] = []
     for view in views:
         curves = _Curves.of(view, judged=judged)
-        known: dict[str, Stop] = {}  # most rules do not depend on lambda
+        stops: dict[str, Stop] = {}  # most rules do not depend on lambda
         for lam in _lams_of(view, lams):
             donor = donors.get((view.cell.problem, view.cell.cost, view.cell.seed, lam))
             for name, rule in rules(view, lam).items():
-                read = variant.of(rule)
-                key = repr(read) + (str(lam) if donor is not None else "")
-                if key not in known:
-                    known[key] = (
-                        quirky_stop(view, rule, quirks, donor) if quirks else stop_of(view, read)
-                    )
-                rows.append(curves.row(_pair(view, lam, name, str(variant)), known[key]))
+                key = repr(rule) + (str(lam) if donor is not None else "")
+                if key not in stops:
+                    stops[key] = _stop(view, rule, variant, switched_on, donor)
+                rows.append(curves.row(_pair(view, lam, name, str(variant)), stops[key]))
     if baselines:
-        short = "short-cap" in quirks
-        rows += baseline_rows(views, lams, judged=judged, short=short)
+        rows += baseline_rows(views, lams, judged=judged, short="short-cap" in switched_on)
     return rows
 
 
@@ -145,7 +140,7 @@ def baseline_rows(
     judged: bool = False,
     short: bool = False,
 ) -> Iterator[Row]:
-    """Stopping at once, at the best t of each trajectory, and at the best t on average.
+    """Stopping at once, at the best t of each trajectory, and at the t that is best on average.
 
     The last two know the future: no rule can be expected to reach them.
     """
@@ -158,11 +153,11 @@ def baseline_rows(
             curve = curves.adjusted(lam)
             best = int(np.argmin(curve[: len(curve) - short]))
             yield curves.row(_pair(view, lam, HINDSIGHT), Stop(best, stopped=True))
-    for pair, own in groups.items():
-        last = min(len(curves.regret) for curves in own)
-        mean = np.mean([curves.adjusted(pair.lam)[:last] for curves in own], axis=0)
+    for pair, group in groups.items():
+        last = min(len(curves.regret) for curves in group)
+        mean = np.mean([curves.adjusted(pair.lam)[:last] for curves in group], axis=0)
         best = int(np.argmin(mean[: len(mean) - short]))
-        for curves in own:
+        for curves in group:
             yield curves.row(pair, Stop(best, stopped=True))
 
 
@@ -177,19 +172,19 @@ def mean_curve(
     """t, mean and standard error of the cost-adjusted regret, as far as all trajectories go."""
     last = min(view.T for view in views)
     curves = np.array([adjusted_curve(v, lam, judged=judged)[: last + 1] for v in views])
-    return np.arange(last + 1.0), curves.mean(axis=0), _standard_error(curves)
+    return np.arange(last + 1.0), curves.mean(axis=0), standard_error(curves)
 
 
 def means(rows: Iterable[Row]) -> list[Mean]:
-    """Means over seeds, in the order in which pairs first come."""
+    """Means over seeds, in the order in which pairs first appear."""
     groups: dict[Pair, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row.pair].append(row)
-    return [_mean(pair, own) for pair, own in groups.items()]
+    return [_mean(pair, group) for pair, group in groups.items()]
 
 
 def non_stops(rows: Iterable[Row]) -> dict[Pair, tuple[int, int]]:
-    """How many trajectories a rule never stopped, and of how many."""
+    """By pair: the number of trajectories that the rule never stopped, and the number of all."""
     return {m.pair: (m.non_stops, m.seeds) for m in means(rows) if m.pair.rule not in BASELINES}
 
 
@@ -201,15 +196,27 @@ def as_records(table: Iterable[Row | Mean]) -> list[dict[str, Any]]:
 # ----------------------------------------------------------------------------- details
 
 
+def _stop(
+    view: Trajectory,
+    rule: StoppingRule,
+    variant: Variant,
+    departures: frozenset[str],
+    donor: Trajectory | None,
+) -> Stop:
+    if departures:
+        return stop_with_departures(view, rule, departures, donor)
+    return stop_of(view, variant.of(rule))
+
+
 def _flat(item: Row | Mean) -> dict[str, Any]:
     pair = {f.name: getattr(item.pair, f.name) for f in fields(Pair)}
-    own = {f.name: getattr(item, f.name) for f in fields(item) if f.name != "pair"}
+    numbers = {f.name: getattr(item, f.name) for f in fields(item) if f.name != "pair"}
     if isinstance(item, Row):
-        own |= {
+        numbers |= {
             "adjusted": item.adjusted,
             "adjusted_with_initial": item.adjusted_with_initial,
         }
-    return pair | own
+    return pair | numbers
 
 
 def _pair(view: Trajectory, lam: float, rule: str, variant: str = "plain") -> Pair:
@@ -219,7 +226,7 @@ def _pair(view: Trajectory, lam: float, rule: str, variant: str = "plain") -> Pa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Curves:
-    """What rows of one trajectory are read from, over t = 0..T."""
+    """Regret and cost of one trajectory over t = 0..T, from which its rows are read."""
 
     seed: int
     regret: Array
@@ -243,7 +250,7 @@ class _Curves:
 def _mean(pair: Pair, rows: Sequence[Row]) -> Mean:
     def over(name: str) -> tuple[float, float]:
         values = np.array([getattr(row, name) for row in rows], dtype=np.float64)
-        return float(values.mean()), float(_standard_error(values))
+        return float(values.mean()), float(standard_error(values))
 
     regret = over("regret")
     return Mean(
@@ -258,27 +265,18 @@ def _mean(pair: Pair, rows: Sequence[Row]) -> Mean:
     )
 
 
-def _standard_error(values: Array) -> Array:
-    """Over the first axis."""
-    if len(values) < 2:
-        return np.full(values.shape[1:], math.nan)
-    return np.asarray(values.std(axis=0, ddof=1) / math.sqrt(len(values)))
-
-
 def _lams_of(view: Trajectory, lams: Sequence[float]) -> tuple[float, ...]:
-    """Those at which a trajectory is read: its acquisition's own, if it has one."""
-    own = view.cell.lam
-    return tuple(lam for lam in lams if own is None or math.isclose(lam, own))
+    """The lambdas at which a trajectory is read: that of its acquisition alone, if it has one."""
+    of_acquisition = view.cell.lam
+    return tuple(
+        lam for lam in lams if of_acquisition is None or math.isclose(lam, of_acquisition)
+    )
 
 
-def _donors(views: Iterable[Trajectory]) -> dict[tuple[str, str, int, float], Trajectory]:
+def _pbgi_views(views: Iterable[Trajectory]) -> dict[tuple[str, str, int, float], Trajectory]:
+    """Trajectories of PBGI by problem, price, seed and lambda."""
     return {
         (v.cell.problem, v.cell.cost, v.cell.seed, v.cell.lam): v
         for v in views
         if v.cell.acquisition == "pbgi" and v.cell.lam is not None
     }
-
-
-def renamed(rows: Iterable[Row], variant: str) -> list[Row]:
-    """The rows under another name of the variant."""
-    return [replace(row, pair=replace(row.pair, variant=variant)) for row in rows]

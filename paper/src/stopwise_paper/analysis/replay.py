@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where rules would have stopped a trajectory, from its recorded signals alone.
+"""Replay: where rules would have stopped a trajectory, from its recorded signals alone.
 
-Nothing is fitted, sampled or evaluated: a verdict reads a record that ends at its own moment, and
-each acquisition is stopped on its own trajectory.
+Nothing is fitted, sampled or evaluated: the verdict at t reads the signals up to t, and each
+acquisition is stopped on its own trajectory.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stopwise.core.traces import Scale, Signal, Trace
 from stopwise.errors import InputError
 from stopwise.stopping import (
     GSS,
@@ -22,13 +21,15 @@ from stopwise.stopping import (
     Convergence,
     LogEIPCMedian,
     ProbabilisticRegretBound,
+    Signal,
     Smoothed,
     SRGapMedian,
     StoppingRule,
+    Trace,
 )
-from stopwise_paper.run import named
-from stopwise_paper.sweeping import sweep
-from stopwise_paper.trajectory import Trajectory
+from stopwise_paper.analysis.sweep import Scale, sweep
+from stopwise_paper.plugins import load_plugin
+from stopwise_paper.runs.trajectory import Trajectory
 
 _PRB = "regret_probability_{}_"
 
@@ -48,13 +49,13 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """How signals are read.
+    """A way to read signals.
 
     Args:
-        window: W of the moving average; 1 for none. For GSS and Convergence, which have windows of
-            their own, it is that window (and 1 leaves it as it is).
+        window: W of the moving average; 1 for none. For GSS and Convergence, which already have a
+            window, it replaces that window (and 1 leaves it as it is).
         after: Evaluations before a rule may stop; 0 for none.
-        scale: Of the average; the rule's own if left out.
+        scale: Scale of the average; that of the rule's signal if left out.
     """
 
     window: int = 1
@@ -68,7 +69,7 @@ class Variant:
         return ", ".join(parts) or "plain"
 
     def of(self, rule: StoppingRule) -> StoppingRule:
-        """The rule, read so."""
+        """The rule, reading its signals in this way."""
         if self.window > 1:
             rule = self._windowed(rule)
         return After(rule, self.after) if self.after else rule
@@ -86,21 +87,21 @@ PLAIN = Variant()
 
 def stop_of(trajectory: Trajectory, rule: StoppingRule) -> Stop:
     """The first t at which the rule stops, or the last t."""
-    first = next(firing(trajectory, rule), None)
+    first = next(stopping_times(trajectory, rule), None)
     return Stop(trajectory.T, stopped=False) if first is None else Stop(first, stopped=True)
 
 
-def firing(trajectory: Trajectory, rule: StoppingRule) -> Iterator[int]:
-    """The t at which the rule says stop, in order, read no further than asked."""
-    swept = sweep(trajectory, rule)
-    if swept is not None:
-        yield from np.flatnonzero(swept).tolist()
+def stopping_times(trajectory: Trajectory, rule: StoppingRule) -> Iterator[int]:
+    """The t at which the rule says stop, in order, computed no further than asked."""
+    stops = sweep(trajectory, rule)
+    if stops is not None:
+        yield from np.flatnonzero(stops).tolist()
         return
-    yield from one_by_one(trajectory, rule)
+    yield from step_by_step(trajectory, rule)
 
 
-def one_by_one(trajectory: Trajectory, rule: StoppingRule) -> Iterator[int]:
-    """The same, from the rule's own verdicts."""
+def step_by_step(trajectory: Trajectory, rule: StoppingRule) -> Iterator[int]:
+    """The t at which the rule says stop, from the verdicts of the rule itself."""
     signals: tuple[Signal, ...] = ()
     for signal in trajectory.read(rule):
         signals = (*signals, signal)
@@ -111,7 +112,7 @@ def one_by_one(trajectory: Trajectory, rule: StoppingRule) -> Iterator[int]:
 def paper_rules(trajectory: Trajectory, lam: float) -> dict[str, StoppingRule]:
     """The seven rules that the paper compares, by name; PRB where it was recorded.
 
-    Rules of somebody else that were recorded (``Cell`` option ``rules``) come last.
+    Plugin rules that were recorded (``Cell`` option ``rules``) come last.
     """
     rules: dict[str, StoppingRule] = {
         "pbgi": PBGI(lam),
@@ -124,17 +125,22 @@ def paper_rules(trajectory: Trajectory, lam: float) -> dict[str, StoppingRule]:
         rules["prb"] = prb
     rules["gss"] = GSS()
     rules["convergence"] = Convergence()
-    own = str(trajectory.cell.option("rules", ""))
-    for reference in filter(None, own.split(",")):
-        rule = named(reference)
+    plugins = str(trajectory.cell.option("rules", ""))
+    for reference in filter(None, plugins.split(",")):
+        rule = load_plugin(reference)
         rules[rule.name] = rule
     return rules
+
+
+def pbgi_alone(_trajectory: Trajectory, lam: float) -> dict[str, StoppingRule]:
+    """The PBGI/LogEIPC rule alone, by name."""
+    return {"pbgi": PBGI(lam)}
 
 
 def recorded_prb(
     trajectory: Trajectory, estimate: str = "bound"
 ) -> ProbabilisticRegretBound | None:
-    """The probabilistic regret bound with the epsilon that was recorded, if one was."""
+    """The probabilistic regret bound with the epsilon that was recorded; None if none was."""
     if estimate not in ("bound", "mean"):
         message = f"estimate={estimate!r} is not known: give 'bound' or 'mean'."
         raise InputError(message)

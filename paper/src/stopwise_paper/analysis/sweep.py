@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts over a whole trajectory at once, for rules that compare a recorded number with another.
+"""The sweep: verdicts over a whole trajectory at once, as arrays.
 
-A figure asks for some hundred thousand stops. These are the rules' verdicts, in arrays and without
-their sentences; rules that are not known here answer one by one (``stopwise_paper.replay``).
+A figure asks for some hundred thousand stops. Rules that compare a recorded number with a
+threshold are answered here, without their sentences; other rules answer step by step
+(``stopwise_paper.analysis.replay``).
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import math
 from functools import reduce
 from statistics import median
+from typing import Literal
 
 import numpy as np
 
-from stopwise.core.traces import Scale
 from stopwise.stopping import (
     PBGI,
     UCBLCB,
@@ -25,17 +26,17 @@ from stopwise.stopping import (
     StoppingRule,
 )
 from stopwise_paper.arrays import Array, Mask
-from stopwise_paper.trajectory import Trajectory
+from stopwise_paper.runs.trajectory import Trajectory
 
-Fires = Mask
+Scale = Literal["log", "linear"]
 
-_MEDIANS = (LogEIPCMedian, SRGapMedian)
-_KNOWN = (PBGI, UCBLCB, ProbabilisticRegretBound, *_MEDIANS)
+_MEDIAN_RULES = (LogEIPCMedian, SRGapMedian)
+_THRESHOLD_RULES = (PBGI, UCBLCB, ProbabilisticRegretBound, *_MEDIAN_RULES)
 _TIE = 1e-12  # sums of a few numbers are rounded by less
 
 
-def sweep(trajectory: Trajectory, rule: StoppingRule) -> Fires | None:
-    """At which t the rule says stop, (T + 1,); None if it must be asked one by one."""
+def sweep(trajectory: Trajectory, rule: StoppingRule) -> Mask | None:
+    """At which t the rule says stop, (T + 1,); None if it must be asked step by step."""
     earliest, inner, smoothed = 0, rule, None
     while isinstance(inner, After | Smoothed):
         if isinstance(inner, After):
@@ -43,53 +44,54 @@ def sweep(trajectory: Trajectory, rule: StoppingRule) -> Fires | None:
         else:
             smoothed = inner
         inner = inner.rule
-    if type(inner) not in _KNOWN or inner.key not in trajectory.signals:
-        return None  # somebody's own rule may be made of one of ours
+    # By exact type: a subclass may decide otherwise.
+    if type(inner) not in _THRESHOLD_RULES or inner.key not in trajectory.signals:
+        return None
     values = trajectory.signals[inner.key].value
     threshold = _threshold(inner, values)
     if threshold is None:
         return None
-    if isinstance(inner, _MEDIANS):
+    if isinstance(inner, _MEDIAN_RULES):
         earliest = max(earliest, inner.initial + 1)
     read = values
     if smoothed is not None:
         read = averaged(values, smoothed.window, inner.signal_scale, smoothed.scale)
         if np.isclose(read, threshold, rtol=_TIE, atol=_TIE).any():
             return None  # rounding would decide: the rule itself does
-    fires = (read <= threshold) & ~np.isnan(values)
-    fires[:earliest] = False
-    return np.asarray(fires)
+    stops = (read <= threshold) & ~np.isnan(values)
+    stops[:earliest] = False
+    return np.asarray(stops)
 
 
 def averaged(
-    values: Array, window: int, given: Scale = "log", wanted: Scale | None = None
+    values: Array, window: int, scale: Scale = "log", average_scale: Scale | None = None
 ) -> Array:
-    """The moving average that ``Smoothed`` reads: of answers, over what there is at first.
+    """The moving average that ``Smoothed`` reads: nan is skipped, and the first windows are short.
 
     Args:
         values: Recorded numbers; nan where there is no answer.
-        window: Over how many.
-        given: Their scale.
-        wanted: The scale of the average, if it is another.
+        window: Number of steps.
+        scale: Their scale.
+        average_scale: The scale of the average, if it is another.
     """
     n = len(values)
     lags = [np.r_[np.full(lag, math.nan), values[: n - lag]] for lag in range(min(window, n))]
-    there = [~np.isnan(lagged) for lagged in lags]
-    pairs = list(zip(lags, there, strict=True))
-    count = np.maximum(np.sum(there, axis=0), 1)
-    if wanted in (None, given):
-        answers = [np.where(own, v, 0.0) for v, own in pairs]
+    answered = [~np.isnan(lagged) for lagged in lags]
+    pairs = list(zip(lags, answered, strict=True))
+    count = np.maximum(np.sum(answered, axis=0), 1)
+    if average_scale in (None, scale):
+        answers = [np.where(use, v, 0.0) for v, use in pairs]
         return np.asarray(np.sum(answers, axis=0) / count)
-    if wanted == "linear":
-        numbers = (np.where(own, v, -math.inf) for v, own in pairs)
+    if average_scale == "linear":
+        numbers = (np.where(use, v, -math.inf) for v, use in pairs)
         return np.asarray(reduce(np.logaddexp, numbers) - np.log(count))
-    logs = [np.log(np.where(own & (v > 0.0), v, 1.0)) for v, own in pairs]
-    gone = np.any([own & (v <= 0.0) for v, own in pairs], axis=0)
-    return np.asarray(np.where(gone, 0.0, np.exp(np.sum(logs, axis=0) / count)))
+    logs = [np.log(np.where(use & (v > 0.0), v, 1.0)) for v, use in pairs]
+    zero = np.any([use & (v <= 0.0) for v, use in pairs], axis=0)
+    return np.asarray(np.where(zero, 0.0, np.exp(np.sum(logs, axis=0) / count)))
 
 
 def _threshold(rule: StoppingRule, values: Array) -> float | None:
-    """What the number is compared with."""
+    """The level that the number is compared with."""
     if isinstance(rule, PBGI):
         return math.log(rule.lam)
     if isinstance(rule, UCBLCB):

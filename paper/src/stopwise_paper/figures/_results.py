@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trajectories that are there, replayed once and shared by all figures."""
+"""The results: trajectories of a folder, replayed once and shared by all figures."""
 
 from __future__ import annotations
 
@@ -8,52 +8,30 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stopwise.errors import StopwiseError
-from stopwise_paper import store
+from stopwise_paper.analysis.regret import Mean, Row, means, regret_rows
+from stopwise_paper.analysis.replay import PLAIN, Variant
 from stopwise_paper.cell import Cell
-from stopwise_paper.engine import gather
-from stopwise_paper.plans import (
-    LCBENCH_LAMS,
-    NATS_LAMS,
-    SKLEARN_LAMS,
-    SYNTHETIC_LAMS,
-    Scale,
-    plan,
-)
-from stopwise_paper.problems.data import MissingDataError
-from stopwise_paper.regret import Mean, Row, means, regret_rows
-from stopwise_paper.replay import PLAIN, Variant
-from stopwise_paper.trajectory import Trajectory
+from stopwise_paper.experiments import EXPERIMENTS, Scale, plan
+from stopwise_paper.problems.data_folder import MissingDataError
+from stopwise_paper.runs import store
+from stopwise_paper.runs.parallel import load_finished
+from stopwise_paper.runs.trajectory import Trajectory
 
-LAMS: dict[str, tuple[float, ...]] = {
-    "gp1d": SYNTHETIC_LAMS,
-    "gp8d": SYNTHETIC_LAMS,
-    "boxes": SYNTHETIC_LAMS,
-    "functions": SYNTHETIC_LAMS,
-    "lcbench": LCBENCH_LAMS,
-    "unknown-cost": LCBENCH_LAMS,
-    "refit": LCBENCH_LAMS,
-    "nats": NATS_LAMS,
-    "sklearn": SKLEARN_LAMS,
-    "sklearn-unknown": SKLEARN_LAMS,
-    "design-gp1d": SYNTHETIC_LAMS,
-    "design-gp8d": SYNTHETIC_LAMS,
-    "design-functions": SYNTHETIC_LAMS,
-    "design-lcbench": LCBENCH_LAMS,
-}
+LAMS = {name: experiment.lams for name, experiment in EXPERIMENTS.items()}
 _SHOWN = 3  # cells that a message names
 
 
 class MissingTrajectoriesError(StopwiseError):
-    """A figure's trajectories are not there."""
+    """Trajectories that a figure reads are missing."""
 
 
 @dataclass(slots=True)
-class Found:
+class Results:
     """Trajectories in a folder, by experiment.
 
     Args:
-        folder: Where they are: ``EXPERIMENT.parquet``, or ``cells`` of a run that goes on.
-        scale: Of the plan that says which there should be.
+        folder: Folder of ``EXPERIMENT.parquet``, or of ``cells`` while a run goes on.
+        scale: Scale of the plan that says which trajectories there should be.
     """
 
     folder: Path
@@ -64,12 +42,12 @@ class Found:
     _rows: dict[tuple[object, ...], list[Row]] = field(default_factory=dict, init=False)
 
     def views(self, experiment: str) -> list[Trajectory]:
-        """One trajectory per price; an error that names missing cells if there is none."""
+        """The trajectories of an experiment, one per price; an error if there is none."""
         if experiment not in self._views:
             self._load(experiment)
         if not self._views[experiment]:
-            why = self.note(experiment) or "run it where its data are, or draw from docs/results"
-            message = f"no trajectories of {experiment} in {self.folder}: {why}"
+            reason = self.note(experiment) or "run it, or draw from docs/results"
+            message = f"no trajectories of {experiment} in {self.folder}: {reason}"
             raise MissingTrajectoriesError(message)
         return self._views[experiment]
 
@@ -79,18 +57,18 @@ class Found:
         variant: Variant = PLAIN,
         *,
         judged: bool = False,
-        quirks: Sequence[str] = (),
+        departures: Sequence[str] = (),
         baselines: bool = True,
     ) -> list[Row]:
-        """The regret table of an experiment, made once."""
-        key = (experiment, variant, judged, tuple(quirks), baselines)
+        """The regret table of an experiment, computed once."""
+        key = (experiment, variant, judged, tuple(departures), baselines)
         if key not in self._rows:
             self._rows[key] = regret_rows(
                 [v for v in self.views(experiment) if v.cell.acquisition != "pbgi-d"],
                 LAMS[experiment],
                 variant=variant,
                 judged=judged,
-                published_quirks=quirks,
+                departures=departures,
                 baselines=baselines,
             )
         return self._rows[key]
@@ -101,13 +79,13 @@ class Found:
         variant: Variant = PLAIN,
         *,
         judged: bool = False,
-        quirks: Sequence[str] = (),
+        departures: Sequence[str] = (),
     ) -> list[Mean]:
-        """Its means over seeds."""
-        return means(self.rows(experiment, variant, judged=judged, quirks=quirks))
+        """Means over seeds of the regret table of an experiment."""
+        return means(self.rows(experiment, variant, judged=judged, departures=departures))
 
     def note(self, experiment: str) -> str:
-        """Which of the planned cells are missing; empty if none is."""
+        """A sentence that names missing cells of the plan; empty if none is missing."""
         if experiment not in self._views:
             self._load(experiment)
         missing = self._missing[experiment]
@@ -123,26 +101,28 @@ class Found:
         inside = store.load(path) if path.exists() else []
         try:
             planned = plan(experiment, self.scale)
-        except MissingDataError:  # the table that was run on is not here; its trajectories may be
+        except MissingDataError:  # the data set is missing, but its trajectories may be here
             planned = [trajectory.cell for trajectory in inside]
-        wanted = {_plain(cell).key for cell in planned}
-        # What is there with and without somebody's rules counts once, what is not planned not.
+        wanted = {_without_plugin_rules(cell).key for cell in planned}
+        # A cell that was run with and without plugin rules counts once (with them), and cells that
+        # are not planned do not count, except those of plugin acquisitions.
         inside.sort(key=lambda trajectory: "rules" in dict(trajectory.cell.options))
-        known = {_plain(trajectory.cell).key: trajectory for trajectory in inside}
-        known = {k: t for k, t in known.items() if k in wanted or ":" in t.cell.acquisition}
-        rest = [cell for cell in planned if _plain(cell).key not in known]
-        known |= {t.cell.key: t for t in gather(rest, self.folder, experiment)}
+        loaded = {_without_plugin_rules(t.cell).key: t for t in inside}
+        loaded = {k: t for k, t in loaded.items() if k in wanted or ":" in t.cell.acquisition}
+        rest = [cell for cell in planned if _without_plugin_rules(cell).key not in loaded]
+        loaded |= {t.cell.key: t for t in load_finished(rest, self.folder, experiment)}
         self._planned[experiment] = len(planned)
-        self._missing[experiment] = [cell for cell in planned if _plain(cell).key not in known]
+        self._missing[experiment] = [
+            cell for cell in planned if _without_plugin_rules(cell).key not in loaded
+        ]
         self._views[experiment] = [
             replace(view, cell=replace(view.cell, experiment=experiment))
-            for trajectory in known.values()
+            for trajectory in loaded.values()
             for view in trajectory.views()
         ]
 
 
-def _plain(cell: Cell) -> Cell:
-    """The cell without somebody else's rules."""
+def _without_plugin_rules(cell: Cell) -> Cell:
     return replace(cell, options=tuple(o for o in cell.options if o[0] != "rules"))
 
 

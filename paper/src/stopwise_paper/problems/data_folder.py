@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where data lie, and what to say when they do not."""
+"""The folder of external data (LCBench, NATS-Bench), and the error that says what is missing."""
 
 from __future__ import annotations
 
@@ -17,27 +17,31 @@ class MissingDataError(InputError):
 
 def data_folder() -> Path:
     """The folder of the environment variable ``STOPWISE_DATA``, else ``../shared/data``."""
-    given = os.environ.get(VARIABLE)
-    if given:
-        return Path(given)
+    folder = os.environ.get(VARIABLE)
+    if folder:
+        return Path(folder)
     checkout = Path(__file__).resolve().parents[4]
     return checkout.parent / "shared" / "data"
 
 
-def found(*places: str, what: str, where: str) -> Path:
-    """The first of the places that exists in the data folder.
+def find_file(*paths: str, content: str, source: str) -> Path:
+    """The first of several files that exists in the data folder.
 
     Args:
-        places: Paths inside the data folder, the preferred one first.
-        what: What is looked for.
-        where: Where it can be had.
+        paths: Paths inside the data folder, the preferred one first.
+        content: Name of the data, for the message.
+        source: A sentence that says where to get them.
+
+    Raises:
+        MissingDataError: None of them exists; the message says where to get one.
     """
     folder = data_folder()
-    for place in places:
-        if (folder / place).exists():
-            return folder / place
+    for path in paths:
+        if (folder / path).exists():
+            return folder / path
     message = (
-        f"{what} is not in {folder} (looked for {', '.join(places)}). {where} Then set {VARIABLE}"
-        " to the folder that holds it. Without any data, 'sklearn' runs the whole pipeline."
+        f"{content} is not in {folder} (looked for {', '.join(paths)}). {source} Then set"
+        f" {VARIABLE} to the folder that holds it. Without any data, 'sklearn' runs the whole"
+        " pipeline."
     )
     raise MissingDataError(message)

@@ -16,8 +16,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import i0
 
-from stopwise.core.beliefs.gp import Hyperparameters, Normal
-from stopwise.core.space import Domain
+import stopwise as sw
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
 
@@ -30,10 +29,10 @@ BETA = 2.0
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SyntheticCost:
-    """One of the three costs, as a price with exact gradients; a cost model too.
+    """One of the three costs: a cost model, and its own price, with exact gradients.
 
     Args:
-        kind: Which.
+        kind: ``"uniform"``, ``"linear"`` or ``"periodic"``.
         optimum: Where the objective is lowest, (d,); the periodic cost is highest there.
     """
 
@@ -47,26 +46,26 @@ class SyntheticCost:
 
     def price(
         self,
-        domain: Domain,  # noqa: ARG002  one interface for all
+        domain: sw.space.Domain,  # noqa: ARG002  one interface for all
         X: Array,  # noqa: ARG002
         costs: Array,  # noqa: ARG002
-        start: Hyperparameters | None = None,  # noqa: ARG002
+        start: sw.beliefs.Hyperparameters | None = None,  # noqa: ARG002
     ) -> SyntheticCost:
-        """The cost is known: it is its own price."""
+        """The cost itself: it is known and does not change."""
         return self
 
     def __call__(self, X: Array) -> Array:
         """The cost at the rows of X."""
         return np.exp(self.log_cost(X).mean)
 
-    def log_cost(self, X: Array) -> Normal:
-        """ln c, without any doubt."""
-        return Normal(self._log(X)[0], np.zeros(len(X)))
+    def log_cost(self, X: Array) -> sw.beliefs.Normal:
+        """ln c; its deviation is zero."""
+        return sw.beliefs.Normal(self._log(X)[0], np.zeros(len(X)))
 
-    def log_cost_with_gradient(self, X: Array) -> tuple[Normal, Array, Array]:
+    def log_cost_with_gradient(self, X: Array) -> tuple[sw.beliefs.Normal, Array, Array]:
         """The same with gradients in x."""
         log, gradient = self._log(X)
-        return Normal(log, np.zeros(len(X))), gradient, np.zeros(X.shape)
+        return sw.beliefs.Normal(log, np.zeros(len(X))), gradient, np.zeros(X.shape)
 
     def _log(self, X: Array) -> tuple[Array, Array]:
         d = X.shape[1]

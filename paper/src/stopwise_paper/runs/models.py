@@ -1,42 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The models of the experiments: a kernel that is known, or hyper-parameters that are fitted.
+"""The models of the experiments: posteriors of the objective and prices, step by step.
 
 Observations are exact, and the noise of 1e-6 is a nugget. Where the kernel is known (objectives
 drawn from it) only the constant mean is fitted, by maximum likelihood, at every step. Elsewhere
-hyper-parameters are fitted, under the gamma priors unless a cell names others, at every step or on
-a schedule; between two fits observations are appended.
+hyper-parameters are fitted, under gamma priors unless a cell names others, at every step or on a
+schedule; between two fits observations are appended.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import numpy as np
 
-from stopwise.core.beliefs.fit import fit_posterior
-from stopwise.core.beliefs.gp import Hyperparameters, Posterior, Standardiser, condition
-from stopwise.core.beliefs.prices import LearnedCost, LearnedPrice, Price
-from stopwise.core.numerics import cholesky as chol
-from stopwise.core.space import Finite
+import stopwise as sw
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
 from stopwise_paper.cell import Cell
 from stopwise_paper.problems import Problem
-from stopwise_paper.tabulated import Projection, TabulatedPosterior
+from stopwise_paper.runs.table_posterior import Projection, TablePosterior
+from stopwise_paper.runs.triangular import solve_lower
 
 NUGGET = 1e-6
 PRIOR = "gamma"
-# Evaluations after which hyper-parameters are fitted anew on the schedule: every one at first,
-# then at ever larger steps of about a tenth of what there is.
-_DENSE = 10
+_DENSE = 10  # on the schedule, hyper-parameters are fitted at every step up to this one
 
 
-def is_due(t: int, refit: str) -> bool:
+def is_refit_due(t: int, refit: str) -> bool:
     """Whether hyper-parameters are fitted anew after t evaluations.
 
     Args:
         t: Evaluations after the initial design.
-        refit: ``"always"``; or ``"schedule"``: up to t = 10 always, then every ceil(t/10).
+        refit: ``"always"``; or ``"schedule"``: at every step up to t = 10, then after every
+            ceil(t/10) steps.
     """
     if refit not in ("always", "schedule"):
         message = f"refit={refit!r} is not known: give 'always' or 'schedule'."
@@ -50,35 +47,42 @@ def is_due(t: int, refit: str) -> bool:
 
 
 @dataclass(slots=True)
-class Objective:
-    """Posteriors of the objective, one after the other."""
+class ObjectiveModel:
+    """The posterior of the objective, updated at every step.
+
+    Args:
+        problem: The problem.
+        nugget: Noise variance, standardised.
+        prior: Prior of the hyper-parameters where they are fitted.
+        refit: When hyper-parameters are fitted; see ``is_refit_due``.
+        projection: Shared by all posteriors over a table; None on a box.
+    """
 
     problem: Problem
     nugget: float
     prior: str | None
     refit: str
     projection: Projection | None
-    _last: Posterior | None = field(default=None, init=False)
+    _last: sw.beliefs.Posterior | None = field(default=None, init=False)
 
     @classmethod
-    def of(cls, cell: Cell, problem: Problem, most: int) -> Objective:
-        """The model that a cell asks for; ``most`` observations are to come."""
-        domain = problem.domain
+    def of(cls, cell: Cell, problem: Problem, capacity: int) -> ObjectiveModel:
+        """The model that a cell asks for, of at most so many observations."""
         return cls(
             problem,
             float(cell.option("nugget", NUGGET)),
             cell.option("prior", PRIOR),
             cell.option("refit", "always"),
-            Projection(domain.points, most) if isinstance(domain, Finite) else None,
+            projection_of(problem, capacity),
         )
 
-    def after(self, X: Array, y: Array, t: int) -> Posterior:
-        """The posterior after all observations, of which the last is new."""
+    def update(self, X: Array, y: Array, t: int) -> sw.beliefs.Posterior:
+        """The posterior after all observations; it is asked for after each one in turn."""
         if self.problem.kernel == "known":
-            return self._with_mean(self._extended(X, y) if t else self._known(X, y))
-        if is_due(t, self.refit) or self._last is None:
-            self._last = self._tabulated(
-                fit_posterior(
+            return self._with_fitted_mean(self._appended(X, y) if t else self._at_truth(X, y))
+        if is_refit_due(t, self.refit) or self._last is None:
+            self._last = _over_table(
+                sw.beliefs.fit_posterior(
                     X,
                     y,
                     groups=self.problem.domain.groups,
@@ -86,29 +90,35 @@ class Objective:
                     prior=self.prior,
                     start=self._last.hyper if self._last else None,
                     interpolate=True,
-                )
+                ),
+                self.projection,
             )
             return self._last
-        return self._extended(X, y)
+        return self._appended(X, y)
 
-    def _known(self, X: Array, y: Array) -> Posterior:
-        """At the kernel of which the objective was drawn, in its own units."""
-        scales = np.full(self.problem.domain.d, self.problem.lengthscale)
-        hyper = Hyperparameters(scales, 1.0, self.nugget)
-        unit = Standardiser()
-        self._last = self._tabulated(condition(X, y, hyper, standardiser=unit, interpolate=True))
+    def _at_truth(self, X: Array, y: Array) -> sw.beliefs.Posterior:
+        """At the kernel that the objective was drawn from, in the objective's units."""
+        lengthscales = np.full(self.problem.domain.d, self.problem.lengthscale)
+        posterior = sw.beliefs.condition(
+            X,
+            y,
+            sw.beliefs.Hyperparameters(lengthscales, 1.0, self.nugget),
+            standardiser=sw.beliefs.Standardiser(),
+            interpolate=True,
+        )
+        self._last = _over_table(posterior, self.projection)
         return self._last
 
-    def _extended(self, X: Array, y: Array) -> Posterior:
+    def _appended(self, X: Array, y: Array) -> sw.beliefs.Posterior:
         if self._last is None:
-            message = "there is no posterior to extend."
+            message = "there is no posterior to append an observation to."
             raise InputError(message)
         self._last = self._last.append(X[-1], float(y[-1]))
         return self._last
 
-    def _with_mean(self, posterior: Posterior) -> Posterior:
-        """The mean that maximises the likelihood, in place of zero."""
-        ones = chol.solve_lower(posterior.lower, np.ones((len(posterior), 1)))[:, 0]
+    def _with_fitted_mean(self, posterior: sw.beliefs.Posterior) -> sw.beliefs.Posterior:
+        """The constant mean that maximises the likelihood, in place of zero."""
+        ones = solve_lower(posterior.lower, np.ones((len(posterior), 1)))[:, 0]
         mean = float(ones @ posterior.residual / (ones @ ones))
         return replace(
             posterior,
@@ -116,31 +126,44 @@ class Objective:
             residual=posterior.residual - mean * ones,
         )
 
-    def _tabulated(self, posterior: Posterior) -> Posterior:
-        if self.projection is None:
-            return posterior
-        return TabulatedPosterior.of(posterior, self.projection)
-
 
 @dataclass(slots=True)
-class LearnedPrices:
-    """Prices learned from what was paid, on the same schedule."""
+class PriceModel:
+    """A price that is learned from what was paid, fitted on the same schedule.
+
+    Args:
+        problem: The problem.
+        cost: The cost model.
+        refit: When hyper-parameters are fitted; see ``is_refit_due``.
+        projection: Shared by all posteriors over a table; None on a box.
+    """
 
     problem: Problem
-    model: LearnedCost
+    cost: sw.beliefs.LearnedCost
     refit: str
     projection: Projection | None
-    _last: LearnedPrice | None = field(default=None, init=False)
+    _last: sw.beliefs.LearnedPrice | None = field(default=None, init=False)
 
-    def after(self, X: Array, paid: Array, t: int) -> Price:
-        """The price after all that was paid, of which the last is new."""
-        if self._last is not None and not is_due(t, self.refit):
-            grown = self._last.posterior.append(X[-1], float(np.log(paid[-1])))
+    def update(self, X: Array, paid: Array, t: int) -> sw.beliefs.Price:
+        """The price after all payments; it is asked for after each one in turn."""
+        if self._last is not None and not is_refit_due(t, self.refit):
+            posterior = self._last.posterior.append(X[-1], float(np.log(paid[-1])))
         else:
             start = self._last.posterior.hyper if self._last else None
-            fitted = self.model.price(self.problem.domain, X, paid, start)
-            grown = fitted.posterior  # type: ignore[attr-defined]  # it is a LearnedPrice
-            if self.projection is not None:
-                grown = TabulatedPosterior.of(grown, self.projection)
-        self._last = LearnedPrice(grown)
+            fitted = self.cost.price(self.problem.domain, X, paid, start)
+            posterior = cast("sw.beliefs.LearnedPrice", fitted).posterior
+            posterior = _over_table(posterior, self.projection)
+        self._last = sw.beliefs.LearnedPrice(posterior)
         return self._last
+
+
+def projection_of(problem: Problem, capacity: int) -> Projection | None:
+    """A projection of the problem's candidates; None where they cannot be enumerated."""
+    domain = problem.domain
+    return Projection(domain.points, capacity) if isinstance(domain, sw.space.Finite) else None
+
+
+def _over_table(
+    posterior: sw.beliefs.Posterior, projection: Projection | None
+) -> sw.beliefs.Posterior:
+    return posterior if projection is None else TablePosterior.of(posterior, projection)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``stopwise paper``: run what the paper's figures need, and keep it."""
+"""The runner of experiments: every cell of a plan is run, and each experiment becomes one file."""
 
 from __future__ import annotations
 
@@ -8,116 +8,100 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stopwise.errors import InputError
-from stopwise_paper import store
 from stopwise_paper.cell import Cell
-from stopwise_paper.engine import Done, Engine, gather, run
-from stopwise_paper.plans import EXPERIMENTS, FIGURES, Scale, plan, with_own
-from stopwise_paper.problems.data import MissingDataError
-from stopwise_paper.run import check_names
+from stopwise_paper.experiments import EXPERIMENTS, Scale, plan, with_plugins
+from stopwise_paper.plugins import check_plugins
+from stopwise_paper.problems.data_folder import MissingDataError
+from stopwise_paper.runs import store
+from stopwise_paper.runs.parallel import Engine, RunCounts, load_finished, run_cells
 
 OUT = Path("results")
 
 
 @dataclass(frozen=True, slots=True)
-class Produced:
-    """What one experiment came to: its file, or why there is none."""
+class ExperimentRun:
+    """An experiment that was run, or left out because its data are missing.
+
+    Args:
+        experiment: Its name.
+        path: Its file of trajectories; None if it was left out.
+        counts: How many cells were run; None if it was left out.
+        message: Why it was left out.
+    """
 
     experiment: str
     path: Path | None
-    done: Done | None
+    counts: RunCounts | None
     message: str = ""
 
     def __str__(self) -> str:
-        if self.done is None:
+        if self.counts is None:
             return f"{self.experiment}: left out. {self.message}"
-        return f"{self.experiment}: {self.done}; {self.path}"
+        return f"{self.experiment}: {self.counts}; {self.path}"
 
 
-def paper(
-    figures: Sequence[str] = (),
-    *,
-    scale: Scale = "laptop",
-    engine: Engine = "local",
-    jobs: int = -1,
-    out: Path = OUT,
-    progress: bool = False,
-) -> list[Produced]:
-    """Produce the trajectories that figures read.
-
-    Args:
-        figures: Names of ``FIGURES``; all if empty.
-        scale: ``"smoke"``, ``"laptop"`` or ``"full"``.
-        engine: ``"local"``, ``"ray"`` or ``"dask"``.
-        jobs: Processes; -1 for one per core.
-        out: Where results go.
-        progress: Whether to show a bar with the time left.
-    """
-    unknown = [name for name in figures if name not in FIGURES]
-    if unknown:
-        message = f"there is no figure {', '.join(unknown)}; there are {', '.join(FIGURES)}."
-        raise InputError(message)
-    needed = {name for figure in figures or FIGURES for name in FIGURES[figure]}
-    if not needed:
-        return []
-    experiments = [name for name in EXPERIMENTS if name in needed]
-    return produce(experiments, scale=scale, engine=engine, jobs=jobs, out=out, progress=progress)
-
-
-def produce(
+def run_experiments(
     experiments: Sequence[str] = (),
     *,
     scale: Scale = "laptop",
     engine: Engine = "local",
     jobs: int = -1,
     out: Path = OUT,
-    acquisitions: tuple[str, ...] = (),
-    rules: tuple[str, ...] = (),
+    acquisitions: Sequence[str] = (),
+    rules: Sequence[str] = (),
     progress: bool = False,
-) -> list[Produced]:
+) -> list[ExperimentRun]:
     """Run experiments and write one file of trajectories each, ``out/SCALE/EXPERIMENT.parquet``.
 
-    Call it again to go on where it was stopped. Data that are not there are said, and left out.
+    Call it again to go on where it was stopped. An experiment whose data are missing is left out,
+    and its message says where to get them.
 
     Args:
         experiments: Names of ``EXPERIMENTS``; all if empty.
         scale: ``"smoke"``, ``"laptop"`` or ``"full"``.
         engine: ``"local"``, ``"ray"`` or ``"dask"``.
-        jobs: Processes; -1 for one per core.
+        jobs: Number of processes; -1 for one per core.
         out: Where results go.
-        acquisitions: Own acquisitions to run beside ours, as ``package.module:Class``.
-        rules: Own rules to record beside ours, as ``package.module:Class``.
+        acquisitions: Plugin acquisitions to run beside the paper's, as ``package.module:Class``.
+        rules: Plugin rules to record beside the paper's, as ``package.module:Class``.
         progress: Whether to show a bar with the time left.
     """
+    names = _checked(experiments)
+    check_plugins([*acquisitions, *rules])
+    runs: list[ExperimentRun] = []
+    for name in names:
+        try:
+            cells = with_plugins(plan(name, scale), acquisitions, rules)
+        except MissingDataError as error:
+            runs.append(ExperimentRun(name, None, None, str(error)))
+            continue
+        folder = out / scale
+        counts = run_cells(cells, folder, engine=engine, jobs=jobs, progress=progress)
+        runs.append(ExperimentRun(name, _consolidated(name, cells, folder), counts))
+    return runs
+
+
+def _checked(experiments: Sequence[str]) -> list[str]:
+    """The names, or all if there are none; unknown ones are refused."""
     unknown = [name for name in experiments if name not in EXPERIMENTS]
     if unknown:
         message = (
             f"there is no experiment {', '.join(unknown)}; there are {', '.join(EXPERIMENTS)}."
         )
         raise InputError(message)
-    check_names([*acquisitions, *rules])
-    made: list[Produced] = []
-    for name in experiments or EXPERIMENTS:
-        try:
-            cells = with_own(plan(name, scale), acquisitions, rules)
-        except MissingDataError as error:
-            made.append(Produced(name, None, None, str(error)))
-            continue
-        folder = out / scale
-        done = run(cells, folder, engine=engine, jobs=jobs, progress=progress)
-        made.append(Produced(name, consolidated(name, cells, folder), done))
-    return made
+    return list(experiments or EXPERIMENTS)
 
 
-def consolidated(name: str, cells: Sequence[Cell], folder: Path) -> Path:
-    """Write the file of an experiment from everything that is done; cell files stay.
+def _consolidated(experiment: str, cells: Sequence[Cell], folder: Path) -> Path:
+    """Write the file of an experiment from all finished cells; cell files stay.
 
-    What the file has beside these cells (somebody's own acquisition, say) stays too. A file that
-    has them all is left as it is.
+    Other trajectories in the file (of a plugin, say) stay too. A file that has all the cells is
+    left as it is.
     """
-    path = folder / f"{name}.parquet"
+    path = folder / f"{experiment}.parquet"
     if path.exists() and {cell.key for cell in cells} <= store.keys(path):
         return path
-    found = gather(cells, folder, name)
-    own = {trajectory.cell.key for trajectory in found}
+    finished = load_finished(cells, folder, experiment)
+    keys = {trajectory.cell.key for trajectory in finished}
     others = store.load(path) if path.exists() else []
-    return store.consolidate([*found, *(t for t in others if t.cell.key not in own)], path)
+    return store.consolidate([*finished, *(t for t in others if t.cell.key not in keys)], path)

@@ -2,9 +2,9 @@
 """Trajectories on disk: one small file a cell while a run goes on, one file an experiment after.
 
 A file is a list of named series in Parquet: ``cell``, ``series``, and the numbers in ``f64``,
-``f32`` or ``i32``. A cell's own row, series ``meta``, holds its JSON, and in ``table`` the name of
-the table, in the same file, that holds what its rows x gave. Files are written beside their place
-and renamed, so a run may be killed at any time.
+``f32`` or ``i32``. Each cell has one row with the series ``meta``, which holds its JSON and, in
+``table``, the name of the table in the same file in which its rows x are looked up. Files are
+written under a temporary name and renamed, so a run may be killed at any time.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
 from stopwise_paper.cell import Cell
-from stopwise_paper.trajectory import Recorded, Trajectory
+from stopwise_paper.runs.trajectory import RecordedSignal, Trajectory
 
 Rows = list[dict[str, Any]]
 
@@ -37,19 +39,19 @@ _COMPRESSION = 19  # of zstd: written once, read often
 
 
 def save(trajectory: Trajectory, folder: Path) -> Path:
-    """Keep a finished cell: ``folder/cells/KEY.parquet``."""
+    """Write a finished cell to ``folder/cells/KE/KEY.parquet``."""
     path = cell_path(trajectory.cell, folder)
     _write(_rows(trajectory), path)
     return path
 
 
 def cell_path(cell: Cell, folder: Path) -> Path:
-    """Where a finished cell is kept."""
+    """The file of a finished cell."""
     return folder / "cells" / cell.key[:2] / f"{cell.key}.parquet"
 
 
 def load_cell(cell: Cell, folder: Path) -> Trajectory:
-    """A finished cell."""
+    """The trajectory of a finished cell."""
     return next(iter(_read(cell_path(cell, folder))))
 
 
@@ -59,18 +61,19 @@ def load_cell(cell: Cell, folder: Path) -> Trajectory:
 def consolidate(trajectories: Iterable[Trajectory], path: Path) -> Path:
     """Write many trajectories into one small file.
 
-    Signals are float32 and without their facts; of timings on tables the mean alone is kept; what
-    a row of a data set gave is kept once, not with every trajectory that came by.
+    Signals are float32 and without their facts; of timings on tables the mean alone is kept;
+    values and costs of a row of a data set are kept once, not with every trajectory that evaluated
+    it.
     """
     rows: Rows = []
-    seen: dict[str, list[dict[str, NDArray[Any]]]] = {}
+    tables: dict[str, list[dict[str, NDArray[Any]]]] = {}
     for trajectory in trajectories:
-        own = _rows(_lean(trajectory), small=True)
+        series = _rows(_lean(trajectory), small=True)
         if ":" in trajectory.cell.problem and trajectory.x.ndim == 1:  # rows of a data set
-            own, looked_up = _without_look_ups(own)
-            seen.setdefault(own[0]["table"], []).append(looked_up)
-        rows += own
-    _write([*_tables(seen), *rows], path)
+            series, looked_up = _without_look_ups(series)
+            tables.setdefault(series[0]["table"], []).append(looked_up)
+        rows += series
+    _write([*_tables(tables), *rows], path)
     return path
 
 
@@ -86,19 +89,17 @@ def load_views(path: Path) -> list[Trajectory]:
 
 def keys(path: Path) -> set[str]:
     """Keys of the cells in a file."""
-    import pyarrow.parquet as pq
-
-    found = set(pq.read_table(path, columns=["cell"])["cell"].to_pylist())
-    return {key for key in found if not key.startswith(_TABLE)}
+    names = set(pq.read_table(path, columns=["cell"])["cell"].to_pylist())
+    return {name for name in names if not name.startswith(_TABLE)}
 
 
 def _lean(trajectory: Trajectory) -> Trajectory:
-    """Without what can be had from values alone, or is only of interest while running."""
-    from_values = ("evaluations_without_improvement", "improvement_per_iqr")
+    """Without signals that follow from the values, facts of signals, and details of timings."""
+    values_only = ("evaluations_without_improvement", "improvement_per_iqr")
     signals = {
-        key: Recorded(signal.value)
+        key: RecordedSignal(signal.value)
         for key, signal in trajectory.signals.items()
-        if not key.startswith(from_values)
+        if not key.startswith(values_only)
     }
     seconds = dict(trajectory.seconds)
     if trajectory.x.ndim == 1:  # on a box the time of every step is a result of its own
@@ -106,11 +107,11 @@ def _lean(trajectory: Trajectory) -> Trajectory:
     return replace(trajectory, signals=signals, seconds=seconds)
 
 
-# ---------------------------------------------------- what a row of a data set gave, once
+# -------------------------------------------------------- rows of a data set, kept once
 
 
 def _without_look_ups(rows: Rows) -> tuple[Rows, dict[str, NDArray[Any]]]:
-    """The series that a table of the data set can give back, apart; x stays."""
+    """The series without those that a table of the data set can give back, and those; x stays."""
     series = {row["series"]: row[k] for row in rows for k in ("f64", "i32") if k in row}
     names = [name for name in series if name in _LOOKED_UP or name.startswith(_PRICES)]
     kept = [row for row in rows if row["series"] not in names]
@@ -121,10 +122,10 @@ def _without_look_ups(rows: Rows) -> tuple[Rows, dict[str, NDArray[Any]]]:
     return kept, {name: series[name] for name in ("x", *names)}
 
 
-def _tables(seen: dict[str, list[dict[str, NDArray[Any]]]]) -> Rows:
+def _tables(look_ups: dict[str, list[dict[str, NDArray[Any]]]]) -> Rows:
     """One table for each data set: the rows that any trajectory evaluated."""
     rows: Rows = []
-    for table, parts in seen.items():
+    for table, parts in look_ups.items():
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         x, first = np.unique(columns.pop("x"), return_index=True)
         rows.append({"cell": table, "series": "x", "i32": x})
@@ -171,9 +172,6 @@ def _rows(trajectory: Trajectory, *, small: bool = False) -> Rows:
 
 
 def _write(rows: Rows, path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     kinds = {"f64": pa.float64(), "f32": pa.float32(), "i32": pa.int32()}
     columns = {
         "cell": pa.array([row["cell"] for row in rows]),
@@ -183,21 +181,19 @@ def _write(rows: Rows, path: Path) -> None:
         **{k: pa.array([row.get(k) for row in rows], pa.list_(v)) for k, v in kinds.items()},
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     pq.write_table(
         pa.table(columns),
-        beside,
+        temporary,
         compression="zstd",
         compression_level=_COMPRESSION,
         use_dictionary=["cell", "series", "table"],
         use_byte_stream_split=["f32.list.element", "f64.list.element"],
     )
-    beside.replace(path)
+    temporary.replace(path)
 
 
 def _read(path: Path) -> Iterator[Trajectory]:
-    import pyarrow.parquet as pq
-
     if not path.exists():
         message = f"there are no trajectories at {path}: run the experiment first."
         raise InputError(message)
@@ -225,14 +221,18 @@ def _read(path: Path) -> Iterator[Trajectory]:
 def _trajectory(meta: dict[str, Any], series: dict[str, NDArray[Any]]) -> Trajectory:
     def group(prefix: str) -> dict[str, Array]:
         start = prefix + ":"
-        own = {k: v for k, v in series.items() if k.startswith(start)}
-        return {k.removeprefix(start): v.astype(np.float64) for k, v in own.items()}
+        return {
+            name.removeprefix(start): values.astype(np.float64)
+            for name, values in series.items()
+            if name.startswith(start)
+        }
 
     costs, judged, facts = group("cost"), group("judged_cost"), group("fact")
     signals = {}
     for key, value in group("signal").items():
-        own = {k.removeprefix(key + ":"): v for k, v in facts.items() if k.startswith(key + ":")}
-        signals[key] = Recorded(value, own)
+        start = key + ":"
+        beside = {k.removeprefix(start): v for k, v in facts.items() if k.startswith(start)}
+        signals[key] = RecordedSignal(value, beside)
     x = series["x"]
     return Trajectory(
         Cell.from_json(meta["cell"]),
