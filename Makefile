@@ -51,7 +51,7 @@ bench: $(DEV)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
 
 paper: $(DEV)
-	$(ONE_THREAD) $(BIN)/stopwise-paper --scale laptop --out docs/results
+	$(ONE_THREAD) $(BIN)/stopwise-paper figures --scale laptop --out docs/results
 
 lint: $(DEV)
 	$(BIN)/ruff check .

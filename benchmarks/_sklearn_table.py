@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make the table that ships with stopwise_paper: scikit-learn models on scikit-learn's own data.
+"""Make the table that comes with stopwise_paper: scikit-learn models on scikit-learn's own data.
 
     OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 python -m benchmarks._sklearn_table
 
@@ -20,27 +20,26 @@ from typing import Any
 import numpy as np
 from scipy.stats import qmc
 
-from stopwise.core.space import Integer, Real
-from stopwise.core.space.domain import Mixed
+import stopwise as sw
 
 CONFIGURATIONS = 1536
 SEED = 20260
 OUT = Path(__file__).parents[1] / "paper/src/stopwise_paper/data/sklearn.npz"
 
 NETWORK = {
-    "units": Integer(8, 192, log=True),
-    "layers": Integer(1, 3),
-    "learning_rate": Real(1e-4, 1e-1, log=True),
-    "alpha": Real(1e-6, 1e0, log=True),
-    "batch_size": Integer(16, 256, log=True),
-    "epochs": Integer(4, 32, log=True),
+    "units": sw.Integer(8, 192, log=True),
+    "layers": sw.Integer(1, 3),
+    "learning_rate": sw.Real(1e-4, 1e-1, log=True),
+    "alpha": sw.Real(1e-6, 1e0, log=True),
+    "batch_size": sw.Integer(16, 256, log=True),
+    "epochs": sw.Integer(4, 32, log=True),
 }
 FOREST = {
-    "trees": Integer(5, 250, log=True),
-    "depth": Integer(1, 12),
-    "min_leaf": Integer(1, 32, log=True),
-    "max_features": Real(0.03, 1.0, log=True),
-    "max_samples": Real(0.1, 1.0),
+    "trees": sw.Integer(5, 250, log=True),
+    "depth": sw.Integer(1, 12),
+    "min_leaf": sw.Integer(1, 32, log=True),
+    "max_features": sw.Real(0.03, 1.0, log=True),
+    "max_samples": sw.Real(0.1, 1.0),
 }
 
 
@@ -86,10 +85,10 @@ def measured(
     X_val, X_test, y_val, y_test = train_test_split(
         X_rest, y_rest, test_size=0.5, random_state=SEED, stratify=y_rest
     )
-    codec = Mixed.of(space)
+    codec = sw.space.Mixed.of(space)
     unit = qmc.Sobol(codec.width, seed=SEED).random_base2(11)[:CONFIGURATIONS]
     rows = codec.decode(codec.snap(unit))
-    measurements = np.empty((len(rows), 3))
+    found = np.empty((len(rows), 3))
     make(rows[0]).fit(X, y)  # imports and caches are not what a configuration costs
     for i, row in enumerate(rows):
         start = time.process_time()
@@ -98,10 +97,10 @@ def measured(
         errors = (
             100.0 * (1.0 - model.score(*part)) for part in ((X_val, y_val), (X_test, y_test))
         )
-        measurements[i] = (*errors, seconds)
+        found[i] = (*errors, seconds)
         if i % 100 == 0:
             print(f"{i} of {len(rows)}", file=sys.stderr, flush=True)
-    return rows, measurements
+    return rows, found
 
 
 def main() -> None:
@@ -114,10 +113,10 @@ def main() -> None:
         ("digits-network", NETWORK, network, load_digits(return_X_y=True)),
         ("cancer-forest", FOREST, forest, load_breast_cancer(return_X_y=True)),
     ):
-        rows, measurements = measured(space, make, data)
+        rows, found = measured(space, make, data)
         made[f"{name}/names"] = np.array(list(space))
         made[f"{name}/configs"] = np.array([[row[k] for k in space] for row in rows], "float32")
-        made[f"{name}/measured"] = measurements.astype("float32")
+        made[f"{name}/measured"] = found.astype("float32")
     made["versions"] = np.array([f"scikit-learn {sklearn.__version__}", f"numpy {np.__version__}"])
     OUT.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(OUT, **made)

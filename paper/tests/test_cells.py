@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from stopwise import replay
-from stopwise.core.traces import Trace
 from stopwise.errors import InputError
-from stopwise.stopping import GSS, PBGI, UCBLCB, After, Convergence, FixedTrials, Smoothed
-from stopwise_paper import Cell, Recorded, Trajectory, store
+from stopwise.stopping import GSS, PBGI, UCBLCB, After, Convergence, FixedTrials, Smoothed, Trace
+from stopwise_paper import Cell, RecordedSignal, Trajectory
+from stopwise_paper.runs import store
 
 CELL = Cell.of("gp1d", "gp1d", "linear", "pbgi", lam=0.01, seed=3, cap=100, prb="bound+mean")
 
@@ -21,7 +21,7 @@ def small(cell: Cell) -> Trajectory:
     y = rng.standard_normal(n)
     costs = {cost: rng.uniform(1, 2, n) for cost in cell.costs}
     worth = {
-        "sup_log_ei_per_cost" + (f"@{cost}" if len(cell.costs) > 1 else ""): Recorded(
+        "sup_log_ei_per_cost" + (f"@{cost}" if len(cell.costs) > 1 else ""): RecordedSignal(
             np.linspace(0.0, -9.0, n - initial + 1), {"gain": np.ones(n - initial + 1)}
         )
         for cost in cell.costs
@@ -34,7 +34,7 @@ def small(cell: Cell) -> Trajectory:
         y + rng.standard_normal(n),
         costs,
         {**costs, cell.costs[0]: 2.0 * costs[cell.costs[0]]},
-        {**worth, "ucb_lcb_gap": Recorded(np.linspace(1.0, 0.0, n - initial + 1))},
+        {**worth, "ucb_lcb_gap": RecordedSignal(np.linspace(1.0, 0.0, n - initial + 1))},
         -3.0,
         {"fit": np.ones(n - initial + 1)},
         {"runtime": "real"},
@@ -85,7 +85,7 @@ def test_options_have_no_order_and_none_is_absent():
 
 def test_a_cell_goes_through_json_and_back():
     assert Cell.from_json(CELL.to_json()) == CELL
-    with pytest.raises(InputError, match="is no cell"):
+    with pytest.raises(InputError, match="is not a cell"):
         Cell.from_json("{}")
 
 

@@ -7,17 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paper.tests.support.experiment_data import real_data
+from paper.tests.support.experiment_data import require_real_data
 from paper.tests.support.synthetic_trajectories import imitation, trajectory
 from stopwise.errors import InputError
-from stopwise_paper import store
-from stopwise_paper.figures import DRAWINGS, draw_figures
-from stopwise_paper.figures.__main__ import main
-from stopwise_paper.figures._found import LAMS, Found, MissingTrajectoriesError
+from stopwise_paper.experiments import EXPERIMENTS, plan, with_plugins
+from stopwise_paper.figures import FIGURES, draw_figures, experiments_read_by
+from stopwise_paper.figures._results import LAMS, MissingTrajectoriesError, Results
 from stopwise_paper.figures._style import Sheet, save
 from stopwise_paper.figures.budgeted import spent_curve
-from stopwise_paper.plans import EXPERIMENTS, FIGURES, plan, with_own
-from stopwise_paper.problems.data import MissingDataError
+from stopwise_paper.problems.data_folder import MissingDataError
+from stopwise_paper.runs import store
 
 NEEDS_DATA = ("runtime-proxies",)
 
@@ -35,16 +34,20 @@ def folder(tmp_path_factory):
     return path
 
 
-def test_every_figure_has_a_drawing():
-    assert FIGURES.keys() == DRAWINGS.keys()
-    assert {name for needed in FIGURES.values() for name in needed} <= EXPERIMENTS.keys()
+def test_figures_read_experiments():
+    assert {name for figure in FIGURES.values() for name in figure.reads} == EXPERIMENTS.keys()
+    assert experiments_read_by(["shipped", "bars-1d"]) == ["gp1d", "sklearn", "sklearn-unknown"]
+    assert experiments_read_by(["cost-surfaces"]) == []
+    assert experiments_read_by() == list(EXPERIMENTS)
+    with pytest.raises(InputError, match="there is no figure dragon"):
+        experiments_read_by(["dragon"])
 
 
-@pytest.mark.parametrize("name", DRAWINGS)
+@pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_is_a_table_and_two_pictures(name, folder, tmp_path):
     tables = {"lcbench", "nats", "unknown-cost", "budgeted", "refit"}
-    if name in NEEDS_DATA or tables & set(FIGURES[name]):
-        real_data()
+    if name in NEEDS_DATA or tables & set(FIGURES[name].reads):
+        require_real_data()
     (drawn,) = draw_figures([name], trajectories=folder, out=tmp_path, scale="smoke")
     assert drawn.files, drawn.message
     text = {".md"} if name == "published" else set()
@@ -89,29 +92,29 @@ def test_a_part_that_is_missing_is_said_on_the_figure(tmp_path):
 
 def test_cells_of_a_run_that_goes_on_are_found(tmp_path):
     store.save(imitation(plan("gp1d", "smoke")[0]), tmp_path)
-    found = Found(tmp_path, "smoke")
-    assert len(found.views("gp1d")) == 1
-    assert found.note("gp1d").startswith("gp1d: 10 of 11")
+    results = Results(tmp_path, "smoke")
+    assert len(results.views("gp1d")) == 1
+    assert results.note("gp1d").startswith("gp1d: 10 of 11")
     with pytest.raises(MissingTrajectoriesError, match="gp8d"):
-        found.views("gp8d")
+        results.views("gp8d")
 
 
 def test_a_cell_that_is_there_twice_or_unplanned_counts_once_or_not(tmp_path):
     cells = plan("gp1d", "smoke")
-    with_rules = with_own(cells, (), ("paper.tests.support.own_pieces:CheapestLeft",))
+    with_rules = with_plugins(cells, (), ("paper.tests.support.example_plugins:CheapestLeft",))
     stale = [replace(cell, cap=cell.cap + 1) for cell in cells]
     made = [imitation(cell) for cell in [*with_rules, *cells, *stale]]
     store.consolidate(made, tmp_path / "gp1d.parquet")
-    found = Found(tmp_path, "smoke")
-    assert not found.note("gp1d")
+    results = Results(tmp_path, "smoke")
+    assert not results.note("gp1d")
     once = [view.cell for cell in with_rules for view in imitation(cell).views()]
-    assert {view.cell.key for view in found.views("gp1d")} == {cell.key for cell in once}
+    assert {view.cell.key for view in results.views("gp1d")} == {cell.key for cell in once}
 
 
 def test_a_regret_table_is_made_once(folder):
-    found = Found(folder, "smoke")
-    assert found.rows("gp1d") is found.rows("gp1d")
-    assert LAMS.keys() | {"budgeted"} == EXPERIMENTS.keys()
+    results = Results(folder, "smoke")
+    assert results.rows("gp1d") is results.rows("gp1d")
+    assert {name for name, lams in LAMS.items() if not lams} == {"budgeted"}
 
 
 def test_the_same_trajectories_make_the_same_files(folder, tmp_path):
@@ -142,13 +145,3 @@ def test_regret_against_cost_is_a_step_at_every_evaluation():
     mean, se = spent_curve([view, other], np.array([0.0, 4.0]))
     assert mean.tolist() == [5.0, 2.0]
     assert se.tolist() == [1.0, 1.0]
-
-
-def test_the_command_draws_from_what_is_there(folder, tmp_path, capsys):
-    (tmp_path / "smoke").symlink_to(folder)
-    given = ["order", "--scale", "smoke", "--out", str(tmp_path), "--draw-only"]
-    assert main(given) == 0
-    assert capsys.readouterr().out == "order: order\n"
-    assert (tmp_path / "smoke" / "figures" / "order.svg").exists()
-    with pytest.raises(SystemExit):
-        main(["no-such-figure", "--draw-only"])

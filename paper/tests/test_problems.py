@@ -7,25 +7,26 @@ import numpy as np
 import pytest
 from scipy.special import i0
 
+import stopwise as sw
 from paper.tests.support.experiment_data import (
-    real_data,
+    require_real_data,
     write_compact_lcbench,
     write_official_lcbench,
 )
-from stopwise.core.beliefs import KERNELS
-from stopwise.core.beliefs.prices import KnownCost, LearnedCost
 from stopwise.errors import InputError
 from stopwise_paper import Cell
+from stopwise_paper.analysis.rankings import top_overlap
 from stopwise_paper.problems import LEARNED, MissingDataError, make_problem, nats
 from stopwise_paper.problems import lcbench as lcbench_module
-from stopwise_paper.problems.costs import KINDS, SyntheticCost
+from stopwise_paper.problems.data_folder import data_folder
 from stopwise_paper.problems.functions import function_on_box
-from stopwise_paper.problems.gp1d import draw, gp1d
+from stopwise_paper.problems.gp1d import draw, gp_grid, matern52
 from stopwise_paper.problems.gp8d import gp_box
-from stopwise_paper.problems.lcbench import lcbench
-from stopwise_paper.problems.sklearn_table import DATASETS, sklearn_table
-from stopwise_paper.rankings import top_overlap
+from stopwise_paper.problems.lcbench import lcbench_problem
+from stopwise_paper.problems.sklearn_table import DATASETS, sklearn_problem
+from stopwise_paper.problems.synthetic_costs import KINDS, SyntheticCost
 from tests.support.problems import SMOOTH
+from tests.support.repository import ROOT
 
 
 @pytest.fixture
@@ -38,6 +39,28 @@ def folder(tmp_path, monkeypatch):
         cached.cache_clear()
 
 
+# ------------------------------------------------------------------------ missing data
+
+
+def test_tests_of_missing_data_are_skipped_with_a_message(tmp_path, monkeypatch):
+    monkeypatch.setenv("STOPWISE_DATA", str(tmp_path))
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match=r"needs lcbench/lcbench.npz and nats_tss"):
+        require_real_data()
+
+
+def test_under_ci_missing_data_are_a_failure(tmp_path, monkeypatch):
+    monkeypatch.setenv("STOPWISE_DATA", str(tmp_path))
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="set STOPWISE_DATA"):
+        require_real_data()
+
+
+def test_data_are_looked_for_beside_the_checkout(monkeypatch):
+    monkeypatch.delenv("STOPWISE_DATA", raising=False)
+    assert data_folder() == ROOT.parent / "shared" / "data"
+
+
 # -------------------------------------------------------------------------------- draws
 
 
@@ -45,21 +68,21 @@ def test_draws_on_the_grid_have_the_kernel_as_their_covariance():
     paths = np.array([draw(seed, 101, 0.1) for seed in range(3000)])
     for lag in (0, 3, 10, 30):
         products = paths[:, 20] * paths[:, 20 + lag]
-        expected = float(KERNELS["matern52"]().value(np.array([(lag / 100 / 0.1) ** 2]))[0])
+        expected = float(matern52(np.array([lag / 100 / 0.1]))[0])
         error = products.std() / np.sqrt(len(paths))
         assert abs(products.mean() - expected) < 4.0 * error
 
 
 def test_a_problem_in_1d_starts_on_its_grid_and_knows_its_optimum():
-    problem = gp1d(5)
+    problem = gp_grid(5)
     X = problem.initial(5)
     assert X.shape == (4, 1)
     assert (problem.domain.index_of(X) >= 0).all()
     assert len(problem.domain) == 10_001
     assert problem.optimum == problem.y.min()
     assert problem.evaluate(problem.domain.points[7]).value == problem.y[7]
-    np.testing.assert_array_equal(gp1d(5).y, problem.y)
-    assert not np.array_equal(gp1d(6).y, problem.y)
+    np.testing.assert_array_equal(gp_grid(5).y, problem.y)
+    assert not np.array_equal(gp_grid(6).y, problem.y)
 
 
 def test_too_long_a_length_scale_cannot_be_drawn_exactly():
@@ -68,7 +91,7 @@ def test_too_long_a_length_scale_cannot_be_drawn_exactly():
 
 
 def test_a_thinned_grid_sees_nearly_the_same_minimum_and_all_data():
-    problem = gp1d(0)
+    problem = gp_grid(0)
     X = problem.domain.points[[1, 16, 5003]]
     thin = problem.thin(X)
     assert (thin.index_of(X) >= 0).all()
@@ -87,7 +110,7 @@ def test_the_optimum_on_a_box_is_not_beaten_by_many_points():
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: gp1d(5), lambda: gp_box(5, d=2), lambda: sklearn_table(DATASETS[0])]
+    "make", [lambda: gp_grid(5), lambda: gp_box(5, d=2), lambda: sklearn_problem(DATASETS[0])]
 )
 def test_a_smaller_design_is_the_beginning_of_the_usual_one(make):
     problem = make()
@@ -150,7 +173,7 @@ def test_costs_are_those_of_the_appendix():
 
 def test_lcbench_reads_the_official_json(folder):
     content = write_official_lcbench(folder)
-    problem = lcbench("toy")
+    problem = lcbench_problem("toy")
     runs = [content["toy"][str(i)] for i in range(len(problem.y))]
     np.testing.assert_allclose(
         problem.y, [100 - run["results"]["final_val_accuracy"] for run in runs]
@@ -164,28 +187,28 @@ def test_lcbench_reads_the_official_json(folder):
     )
     np.testing.assert_allclose(problem.judged_costs["proxy"], problem.costs[LEARNED])
     assert problem.epsilon == pytest.approx(0.005 * problem.judged.min())
-    assert lcbench("adult").facts["slope_source"] == "published"
+    assert lcbench_problem("adult").facts["slope_source"] == "published"
     x = problem.domain.points[3]
-    assert problem.evaluate(x).where == 3
+    assert problem.evaluate(x).x == 3
 
 
 def test_lcbench_reads_its_compact_form(folder):
     write_compact_lcbench(folder)
-    measured, predicted = lcbench("toy"), lcbench("bank", runtime="surrogate")
+    measured, predicted = lcbench_problem("toy"), lcbench_problem("bank", runtime="surrogate")
     assert (measured.facts["slope"], measured.facts["slope_source"]) == (0.002, "real")
     assert (predicted.facts["slope"], predicted.facts["slope_source"]) == (0.004, "surrogate")
-    assert lcbench("bank").facts["runtime"] == "none"
-    assert LEARNED not in lcbench("bank").costs
-    assert isinstance(measured.cost_model("proxy"), KnownCost)
-    assert isinstance(predicted.cost_model(LEARNED), LearnedCost)
+    assert lcbench_problem("bank").facts["runtime"] == "none"
+    assert LEARNED not in lcbench_problem("bank").costs
+    assert isinstance(measured.cost_model("proxy"), sw.beliefs.KnownCost)
+    assert isinstance(predicted.cost_model(LEARNED), sw.beliefs.LearnedCost)
     with pytest.raises(InputError, match="not 'linear'"):
         measured.cost_model("linear")
     with pytest.raises(InputError, match="no data set 'none'"):
-        lcbench("none")
+        lcbench_problem("none")
 
 
 def test_what_is_known_of_the_data_sets_is_what_their_tables_say():
-    real_data()
+    require_real_data()
     lcbench_module.tables.cache_clear()
     data = lcbench_module.tables()
     assert list(lcbench_module.instances()) == list(data.datasets)
@@ -256,27 +279,27 @@ def test_the_topology_space_is_labelled_a_stand_in(folder):
 
 
 def test_the_real_tables_have_what_was_published():
-    real_data()
+    require_real_data()
     lcbench_module.tables.cache_clear()
     lcbench_module._domain.cache_clear()
     best = {"Fashion-MNIST": 90.17316, "higgs": 71.86302, "adult": 83.00552, "volkert": 62.76568}
     for dataset, accuracy in best.items():
-        assert lcbench(dataset).optimum == pytest.approx(100 - accuracy, abs=1e-5)
+        assert lcbench_problem(dataset).optimum == pytest.approx(100 - accuracy, abs=1e-5)
     assert len(lcbench_module.datasets()) == 35
     assert nats.nats_topology("cifar100").optimum == pytest.approx(100 - 73.51, abs=0.01)
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_the_shipped_table_is_a_problem_worth_solving(dataset):
-    problem = sklearn_table(dataset)
+    problem = sklearn_problem(dataset)
     assert len(problem.domain) > 1000
     assert problem.y.min() < np.median(problem.y) / 1.3  # there is something to be found
     assert (problem.costs[LEARNED] > 0).all()
     assert problem.costs[LEARNED].max() > 20 * problem.costs[LEARNED].min()  # and to be saved
     fit = np.corrcoef(np.log(problem.costs["proxy"]), np.log(problem.costs[LEARNED]))[0, 1]
     assert fit > 0.9
-    with pytest.raises(InputError, match="the shipped table has"):
-        sklearn_table("iris")
+    with pytest.raises(InputError, match="the table has"):
+        sklearn_problem("iris")
 
 
 def test_an_unknown_problem_is_an_error_that_lists_them():

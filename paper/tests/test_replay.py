@@ -19,8 +19,8 @@ from stopwise.stopping import (
     Smoothed,
     SRGapMedian,
 )
-from stopwise_paper import Recorded, plan
-from stopwise_paper.regret import (
+from stopwise_paper import RecordedSignal, plan
+from stopwise_paper.analysis.regret import (
     BEST_FIXED,
     HINDSIGHT,
     IMMEDIATE,
@@ -29,8 +29,8 @@ from stopwise_paper.regret import (
     non_stops,
     regret_rows,
 )
-from stopwise_paper.replay import Stop, Variant, paper_rules, recorded_prb, stop_of
-from stopwise_paper.run import run_cell
+from stopwise_paper.analysis.replay import Stop, Variant, paper_rules, recorded_prb, stop_of
+from stopwise_paper.runs.loop import run_cell
 
 GAIN = [1.0, 0.05, 0.5, 0.05, 0.02, 0.01]
 
@@ -130,7 +130,7 @@ def test_replay_stops_where_the_live_rule_does():
     view = trajectory(
         y,
         initial=n_initial,
-        signals={key: Recorded.of(trace).value for key, trace in study.traces.items()},
+        signals={key: RecordedSignal.of(trace).value for key, trace in study.traces.items()},
     )
     assert stop_of(view, PBGI(0.05)) == Stop(len(y) - n_initial, stopped=True)
     (replayed,) = sw.replay(study.traces, UCBLCB(1e-3))

@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from paper.tests.support.experiment_data import real_data
-from stopwise_paper import store
+from paper.tests.support.experiment_data import require_real_data
+from stopwise_paper.experiments import EXPERIMENTS, plan
 from stopwise_paper.figures import draw_figures
-from stopwise_paper.plans import EXPERIMENTS, plan
-from stopwise_paper.problems.data import MissingDataError
+from stopwise_paper.problems.data_folder import MissingDataError
+from stopwise_paper.runs import store
 from tests.support.repository import ROOT
 
 RESULTS = ROOT / "docs" / "results" / "laptop"
@@ -27,7 +27,7 @@ def test_every_planned_cell_was_run(experiment):
     try:
         planned = {cell.key for cell in plan(experiment, "laptop")}
     except MissingDataError:
-        real_data()  # says so, and skips
+        require_real_data()  # says so, and skips
         raise
     assert planned == store.keys(RESULTS / f"{experiment}.parquet")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rankings, published numbers and the settling of the default, by hand."""
+"""Rankings, published numbers and the choice of the default rule, by hand."""
 
 import math
 
@@ -8,13 +8,19 @@ import pytest
 
 from paper.tests.support.synthetic_trajectories import trajectory
 from stopwise.stopping import RULES
-from stopwise_paper import published
-from stopwise_paper.published import Number, compare, counts, numbers, records
-from stopwise_paper.quirks import PUBLISHED
-from stopwise_paper.rankings import matched_rank, normalised, top_k, top_overlap
-from stopwise_paper.regret import BASELINES, Mean, Pair
-from stopwise_paper.replay import Variant
-from stopwise_paper.settling import CANDIDATES, overall, settle
+from stopwise_paper.analysis.default_rule import CANDIDATES, compare_candidates, summarise
+from stopwise_paper.analysis.departures import PUBLISHED_DEPARTURES
+from stopwise_paper.analysis.published import (
+    PUBLISHED_SEEDS,
+    PublishedMean,
+    as_records,
+    compare,
+    published_counts,
+    published_means,
+)
+from stopwise_paper.analysis.rankings import matched_rank, normalised, top_k, top_overlap
+from stopwise_paper.analysis.regret import BASELINES, Mean, Pair
+from stopwise_paper.analysis.replay import Variant
 
 NAN = math.nan
 
@@ -89,9 +95,9 @@ def test_overlap_of_the_best():
 
 
 def test_published_numbers_are_facts_of_known_pairs():
-    found = numbers()
+    found = published_means()
     assert len(found) > 600
-    assert {n.experiment for n in found} <= PUBLISHED.keys()
+    assert {n.experiment for n in found} <= PUBLISHED_DEPARTURES.keys()
     assert {n.rule for n in found} <= {*RULES, *BASELINES}
     keys = [(n.experiment, n.problem, n.cost, n.lam, n.acquisition, n.rule) for n in found]
     assert len(set(keys)) == len(keys)
@@ -111,13 +117,13 @@ def test_published_numbers_are_facts_of_known_pairs():
 
 
 def test_published_counts():
-    found = counts()
+    found = published_counts()
     assert sum(c.table == "ranking" for c in found) == 36
     assert all(0 <= c.count <= c.of for c in found)
 
 
 def number(rule, value, se=NAN, acquisition="pbgi", reading=0.0):
-    return Number("lcbench", "a", "proxy", 0.1, acquisition, rule, value, se, reading, "")
+    return PublishedMean("lcbench", "a", "proxy", 0.1, acquisition, rule, value, se, reading, "")
 
 
 def test_agreement_is_within_two_combined_standard_errors():
@@ -128,7 +134,7 @@ def test_agreement_is_within_two_combined_standard_errors():
         mean("a", "lcb", "immediate", 2.0, se=0.3),
         mean("a", "pbgi", "convergence", 1.0),
     ]
-    quirky = [mean("a", "pbgi", "gss", 2.1, se=0.3)]
+    departed = [mean("a", "pbgi", "gss", 2.1, se=0.3)]
     theirs = [
         number("pbgi", 2.1, 0.4),
         number("gss", 2.0, 0.4),
@@ -137,21 +143,21 @@ def test_agreement_is_within_two_combined_standard_errors():
         number("immediate", 0.2, 0.4, acquisition="any"),
         number("prb", 1.0, 0.1),
     ]
-    found = compare(ours, quirky, theirs)
+    found = compare(ours, departed, theirs)
     rules = ["immediate", "hindsight", "pbgi", "gss", "convergence"]
     assert [c.number.rule for c in found] == rules
     by_rule = {c.number.rule: c for c in found}
     assert by_rule["pbgi"].combined == pytest.approx(0.5)
     assert by_rule["pbgi"].verdict == "better"
     assert by_rule["gss"].verdict == "agrees"
-    assert by_rule["gss"].quirky_distance == pytest.approx(0.2)
+    assert by_rule["gss"].departed_distance == pytest.approx(0.2)
     assert by_rule["immediate"].verdict == "worse"
     assert by_rule["convergence"].verdict == "unknown"
     # Without a bar of theirs: ours, at their number of seeds; and the reading of the plot.
     assert by_rule["hindsight"].assumed
     assert by_rule["hindsight"].theirs_se == pytest.approx(0.6)
     assert by_rule["hindsight"].combined == pytest.approx(math.sqrt(0.09 + 0.36 + 0.64))
-    first = next(records(found))
+    first = next(as_records(found))
     assert first["agrees"] == "worse"
     assert first["theirs"] == 0.2
 
@@ -162,8 +168,8 @@ def test_compare_reads_the_shipped_numbers():
     (found,) = compare([ours], [])
     assert found.number.value == 0.396
     assert found.verdict == "agrees"
-    assert found.quirky_verdict == "unknown"
-    assert published.PUBLISHED_SEEDS == 50
+    assert found.departed_verdict == "unknown"
+    assert PUBLISHED_SEEDS == 50
 
 
 # ---------------------------------------------------------------------------- settling
@@ -178,7 +184,7 @@ def runs(initial=2, **given):
 
 
 def test_candidates_are_compared_with_the_plain_rule_seed_by_seed():
-    found = {s.candidate: s for s in settle(runs(), [0.1], [Variant(), Variant(3)])}
+    found = {s.candidate: s for s in compare_candidates(runs(), [0.1], [Variant(), Variant(3)])}
     plain, smoothed = found["plain"], found["W=3"]
     assert (plain.t, smoothed.t) == (1.0, 5.0)
     # 9 or 10 and one step against 1 or 2 and five, and two of the design
@@ -195,18 +201,18 @@ def test_candidates_are_compared_with_the_plain_rule_seed_by_seed():
 
 def test_designs_of_several_sizes_pay_for_themselves():
     views = [*runs(2), *runs(4)]
-    found = {(s.n_initial, s.candidate): s for s in settle(views, [0.1], [Variant()])}
+    found = {(s.n_initial, s.candidate): s for s in compare_candidates(views, [0.1], [Variant()])}
     assert found[2, "plain"].adjusted == pytest.approx(9.8)
     assert found[4, "plain"].adjusted == pytest.approx(10.0)
 
 
 def test_other_acquisitions_are_left_out():
-    assert settle(runs(acquisition="lcb", lam=None), [0.1]) == []
+    assert compare_candidates(runs(acquisition="lcb", lam=None), [0.1]) == []
 
 
 def test_candidates_over_all_problems():
     views = [*runs(), *runs(problem="gp8d")]
-    found = {o.candidate: o for o in overall(settle(views, [0.1], CANDIDATES))}
+    found = {o.candidate: o for o in summarise(compare_candidates(views, [0.1], CANDIDATES))}
     assert set(found) >= {str(c) for c in CANDIDATES}
     assert found["plain"].relative == 1.0
     assert found["plain"].worse_than_immediate == 2

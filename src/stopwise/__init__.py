@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stopwise import stopping as stopping
     from stopwise import testing as testing
     from stopwise.core import beliefs as beliefs
+    from stopwise.core import space as space
     from stopwise.core.exchange_rate import exchange_rate as exchange_rate
     from stopwise.core.space import Candidates as Candidates
     from stopwise.core.space import Categorical as Categorical
@@ -54,6 +55,7 @@ __all__ = [
     "maximize",
     "minimize",
     "replay",
+    "space",
     "stopping",
     "testing",
 ]
@@ -79,6 +81,7 @@ _HOMES = {
     "maximize": "stopwise.study.loop:maximize",
     "minimize": "stopwise.study.loop:minimize",
     "replay": "stopwise.record.replay:replay",
+    "space": "stopwise.core.space",
     "stopping": "stopwise.stopping",
     "testing": "stopwise.testing",
 }

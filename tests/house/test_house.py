@@ -41,6 +41,7 @@ PUBLIC = [
     "maximize",
     "minimize",
     "replay",
+    "space",
     "stopping",
     "testing",
 ]
@@ -268,6 +269,22 @@ def test_no_pickle_no_eval(path):
     assert roots.isdisjoint({"pickle", "cloudpickle", "dill", "shelve", "marshal", "joblib"})
     assert {"eval", "exec", "compile", "__import__"}.isdisjoint(calls_of(tree))
     assert "allow_pickle=True" not in path.read_text(encoding="utf-8")
+
+
+@each_module
+def test_nothing_imports_the_experiments(path):
+    roots = {name.partition(".")[0] for name in imports_of(tree_of(path))}
+    assert roots.isdisjoint({"stopwise_paper", "matplotlib", "joblib", "dask", "distributed"})
+
+
+def test_the_wheel_holds_the_library_alone():
+    wheel = CONFIG["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel == {"packages": ["src/stopwise"]}
+    assert [path.parent.name for path in (ROOT / "src").glob("*/__init__.py")] == ["stopwise"]
+    assert not list((ROOT / "src").rglob("stopwise_paper*"))
+    assert CONFIG["project"]["scripts"] == {"stopwise": "stopwise.tools.cli:main"}
+    needed = " ".join(CONFIG["project"]["dependencies"])
+    assert not {"matplotlib", "joblib", "dask", "pyarrow"} & set(re.findall(r"[a-z]+", needed))
 
 
 def layers_below(name):

@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from stopwise.acquisition.pbgi_d import WORTH
-from stopwise_paper import Cell, Recorded, Trajectory
+from stopwise_paper import Cell, RecordedSignal, Trajectory
+from stopwise_paper.runs.trajectory import LOG_GAIN_PER_COST
 
 
 def trajectory(
@@ -33,9 +33,9 @@ def trajectory(
     cost = np.ones(len(y)) if cost is None else np.asarray(cost, dtype=float)
     paid = cost if judged_cost is None else np.asarray(judged_cost, dtype=float)
     gain = np.full(T + 1, 1.0) if gain is None else np.asarray(gain, dtype=float)
-    recorded = {WORTH: Recorded(np.log(gain))}
+    recorded = {LOG_GAIN_PER_COST: RecordedSignal(np.log(gain))}
     for key, values in (signals or {}).items():
-        recorded[key] = Recorded(np.asarray(values, dtype=float))
+        recorded[key] = RecordedSignal(np.asarray(values, dtype=float))
     return Trajectory(
         Cell.of(experiment, problem, price, acquisition, lam=lam, seed=seed, cap=T),
         initial,
@@ -71,11 +71,15 @@ def imitation(cell, T=None):
     noise = np.exp(0.5 * rng.standard_normal(T + 1))
 
     def falling(start, rate):
-        return Recorded(start * np.exp(-t / rate) * noise)
+        return RecordedSignal(start * np.exp(-t / rate) * noise)
 
-    worth = Recorded(np.log(falling(1.0, 6.0).value / _price(cell)))
-    keys = [f"{WORTH}@{cost}" for cost in cell.costs] if len(cell.costs) > 1 else [WORTH]
-    before = [key.replace(WORTH, f"{WORTH}_before_update") for key in keys]
+    worth = RecordedSignal(np.log(falling(1.0, 6.0).value / _price(cell)))
+    keys = (
+        [f"{LOG_GAIN_PER_COST}@{cost}" for cost in cell.costs]
+        if len(cell.costs) > 1
+        else [LOG_GAIN_PER_COST]
+    )
+    before = [key.replace(LOG_GAIN_PER_COST, f"{LOG_GAIN_PER_COST}_before_update") for key in keys]
     signals = dict.fromkeys(keys, worth) | dict.fromkeys(before, worth)
     signals |= {
         "srgap": falling(2.0, 5.0),

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Acquisitions: where to evaluate next. One file each; higher scores are better, always.
 
-A new one is a file and a line in ``ACQUISITIONS``.
+A new one is a file and a line in ``ACQUISITIONS``. For your own: an acquisition binds to a
+``Snapshot`` (data, belief, domain) and gives a ``Score``; ``supremum`` finds where a score is
+largest over a domain, as hard as a ``Search`` says, and answers with a ``Supremum``.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from stopwise.acquisition.pbgi import PBGI
 from stopwise.acquisition.pbgi_d import PBGID
 from stopwise.acquisition.thompson import ThompsonSampling
 from stopwise.core.lookup import make
-from stopwise.core.snapshot import Bindable
+from stopwise.core.search.score import Score
+from stopwise.core.search.supremum import Search, Supremum, supremum
+from stopwise.core.snapshot import Bindable, Snapshot
 
 __all__ = [
     "ACQUISITIONS",
@@ -31,8 +35,13 @@ __all__ = [
     "LogEIPC",
     "Partials",
     "PointwiseScore",
+    "Score",
+    "Search",
+    "Snapshot",
+    "Supremum",
     "ThompsonSampling",
     "make_acquisition",
+    "supremum",
 ]
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stopwise_paper.analysis.regret import BASELINES, BEST_FIXED, HINDSIGHT, IMMEDIATE, Mean
 from stopwise_paper.figures import _style as style
-from stopwise_paper.regret import BASELINES, BEST_FIXED, HINDSIGHT, IMMEDIATE, Mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,12 +40,12 @@ def bars(axes: Axes, table: Sequence[Mean]) -> None:
     width = _WIDTH / max(len(rules), 1)
     for i, rule in enumerate(rules):
         label, colour, _ = style.rule_style(rule)
-        own = [(g, by_pair[a, rule]) for g, a in enumerate(acquisitions) if (a, rule) in by_pair]
+        drawn = [(g, by_pair[a, rule]) for g, a in enumerate(acquisitions) if (a, rule) in by_pair]
         axes.bar(
-            [g + (i - 0.5 * (len(rules) - 1)) * width for g, _ in own],
-            [m.adjusted for _, m in own],
+            [g + (i - 0.5 * (len(rules) - 1)) * width for g, _ in drawn],
+            [m.adjusted for _, m in drawn],
             width,
-            yerr=[_two(m.adjusted_se) for _, m in own],
+            yerr=[_two(m.adjusted_se) for _, m in drawn],
             color=colour,
             edgecolor="black",
             linewidth=0.3,
@@ -76,12 +76,12 @@ def _baselines(
         value = float(np.mean([m.adjusted for m in at_once]))
         axes.axhline(value, color=style.GREY, linestyle="--", linewidth=1.0, label="Immediate")
     for rule, marker, face in ((HINDSIGHT, "D", "black"), (BEST_FIXED, "o", "white")):
-        own = [(g, by_pair[a, rule]) for g, a in enumerate(acquisitions) if (a, rule) in by_pair]
-        if own:
+        drawn = [(g, by_pair[a, rule]) for g, a in enumerate(acquisitions) if (a, rule) in by_pair]
+        if drawn:
             axes.errorbar(
-                [g for g, _ in own],
-                [m.adjusted for _, m in own],
-                yerr=[_two(m.adjusted_se) for _, m in own],
+                [g for g, _ in drawn],
+                [m.adjusted for _, m in drawn],
+                yerr=[_two(m.adjusted_se) for _, m in drawn],
                 fmt=marker,
                 markersize=4,
                 markerfacecolor=face,

@@ -9,33 +9,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stopwise_paper.analysis.regret import BEST_FIXED, HINDSIGHT, Mean, as_records, mean_curve
+from stopwise_paper.analysis.replay import PLAIN, Variant
 from stopwise_paper.figures import _style as style
 from stopwise_paper.figures._bars import ADJUSTED, chosen, log_scale
-from stopwise_paper.figures._found import LAMS, Found
+from stopwise_paper.figures._results import LAMS, Results
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.regret import BEST_FIXED, HINDSIGHT, Mean, as_records, mean_curve
-from stopwise_paper.replay import PLAIN, Variant
-from stopwise_paper.trajectory import Trajectory
+from stopwise_paper.runs.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def iterations(
-    found: Found, experiment: str, problem: str, cost: str, name: str, variant: Variant = PLAIN
+    results: Results, experiment: str, problem: str, cost: str, name: str, variant: Variant = PLAIN
 ) -> Sheet:
     """One figure: a row for each lambda, a column for each acquisition."""
-    own = [v for v in found.views(experiment) if (v.cell.problem, v.cell.cost) == (problem, cost)]
-    acquisitions = list(dict.fromkeys(v.cell.acquisition for v in own))
+    everything = results.views(experiment)
+    priced = [v for v in everything if (v.cell.problem, v.cell.cost) == (problem, cost)]
+    acquisitions = list(dict.fromkeys(v.cell.acquisition for v in priced))
     lams = LAMS[experiment]
-    table = found.means(experiment, variant)
+    table = results.means(experiment, variant)
     figure, grid = style.panels(len(lams), len(acquisitions), width=2.6, height=2.1)
     kept: list[Mean] = []
     for row, lam in zip(grid, lams, strict=True):
         panel = chosen(table, problem=problem, cost=cost, lam=lam)
         kept += panel
         for axes, acquisition in zip(row, acquisitions, strict=True):
-            views = [v for v in own if v.cell.acquisition == acquisition and _is_at(v, lam)]
+            views = [v for v in priced if v.cell.acquisition == acquisition and _is_at(v, lam)]
             means = [m for m in panel if m.pair.acquisition == acquisition]
             _panel(axes, views, means, lam)
             label = style.acquisition_style(acquisition)[0]
@@ -44,7 +45,7 @@ def iterations(
     for axes in grid[-1]:
         style.labels(axes, x="evaluations after the initial design")
     style.legend(figure, [axes for row in grid for axes in row])
-    return Sheet(name, as_records(kept), figure, found.note(experiment))
+    return Sheet(name, as_records(kept), figure, results.note(experiment))
 
 
 def _is_at(view: Trajectory, lam: float) -> bool:

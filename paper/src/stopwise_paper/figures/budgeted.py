@@ -3,31 +3,31 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from stopwise_paper.analysis.standard_error import standard_error
 from stopwise_paper.arrays import Array
 from stopwise_paper.figures import _style as style
-from stopwise_paper.figures._found import Found
+from stopwise_paper.figures._results import Results
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.trajectory import Trajectory
+from stopwise_paper.runs.trajectory import Trajectory
 
 _POINTS = 201
 _DASHES = {1e-3: "-", 1e-4: "--", 1e-5: ":"}
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """One panel for each data set that PBGI-D was run on."""
     groups: dict[str, dict[tuple[str, float | None], list[Trajectory]]] = {}
-    for view in found.views("budgeted"):
+    for view in results.views("budgeted"):
         groups.setdefault(view.cell.problem, defaultdict(list))["pbgi-d", view.cell.lam].append(
             view
         )
-    for view in found.views("lcbench"):
+    for view in results.views("lcbench"):
         if view.cell.problem in groups:
             groups[view.cell.problem][view.cell.acquisition, view.cell.lam].append(view)
     figure, (panels,) = style.panels(1, len(groups), width=4.0, height=2.8)
@@ -54,20 +54,18 @@ def draw(found: Found) -> Iterator[Sheet]:
         style.labels(axes, x="spent after the initial design (seconds, proxy)")
     style.labels(panels[0], y="simple regret (test error)")
     style.legend(figure, panels)
-    notes = "; ".join(filter(None, (found.note("budgeted"), found.note("lcbench"))))
+    notes = "; ".join(filter(None, (results.note("budgeted"), results.note("lcbench"))))
     yield Sheet("budgeted", records, figure, notes)
 
 
 def spent_curve(views: list[Trajectory], grid: Array) -> tuple[Array, Array]:
-    """Regret of what was had for each sum, a step at every evaluation; mean and SE."""
+    """Mean and standard error of the regret that each sum buys, a step at every evaluation."""
     curves = np.array(
         [v.regret[np.searchsorted(v.spent(), grid, side="right") - 1] for v in views]
     )
-    if len(curves) < 2:
-        return curves.mean(axis=0), np.full(len(grid), math.nan)
-    return curves.mean(axis=0), curves.std(axis=0, ddof=1) / math.sqrt(len(curves))
+    return curves.mean(axis=0), standard_error(curves)
 
 
 def _reach(views: list[Trajectory]) -> float:
-    """As far as all of them go."""
+    """The largest sum that all of them spent."""
     return min(float(view.spent()[-1]) for view in views)

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from stopwise_paper.figures import _style as style
-from stopwise_paper.figures._found import Found
+from stopwise_paper.figures._results import Results
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.problems.costs import KINDS, SyntheticCost
+from stopwise_paper.problems.synthetic_costs import KINDS, SyntheticCost
 
 _SIDE = 61
 _OPTIMUM = np.array([0.5, 0.5])
 
 
-def draw(_found: Found) -> Iterator[Sheet]:
+def draw(_results: Results) -> Iterator[Sheet]:
     """As heat maps on one scale; the periodic cost is highest at the optimum."""
     side = np.linspace(0.0, 1.0, _SIDE)
     points = np.array([(a, b) for a in side for b in side])

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stopwise.core.beliefs.gp import Hyperparameters, Standardiser, condition
-from stopwise.core.numerics.normal import log_ei, pbgi
+import stopwise as sw
+from stopwise.math import log_ei, pbgi
 from stopwise_paper.arrays import Array
 from stopwise_paper.figures import _style as style
-from stopwise_paper.figures._found import Found
+from stopwise_paper.figures._results import Results
 from stopwise_paper.figures._style import Sheet
 from stopwise_paper.problems.gp1d import GRID, LENGTHSCALE
-from stopwise_paper.trajectory import Trajectory
+from stopwise_paper.runs.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,9 +24,9 @@ COSTS = (0.1, 1e-4)
 _POINTS = 401
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """Above: data, posterior and fair values. Below: log gain per cost."""
-    view = next(v for v in found.views("gp1d") if v.cell.cost == "uniform")
+    view = next(v for v in results.views("gp1d") if v.cell.cost == "uniform")
     x = np.linspace(0.0, 1.0, _POINTS)
     seen, y, mean, std = _moment(view, x)
     best = float(y.min())
@@ -53,11 +53,13 @@ def draw(found: Found) -> Iterator[Sheet]:
 def _moment(view: Trajectory, x: Array) -> tuple[Array, Array, Array, Array]:
     """Data and posterior when nothing is worth the higher cost any more; else the last ones."""
     places = view.x / (int(view.cell.option("grid", GRID)) - 1.0)
-    hyper = Hyperparameters(np.array([LENGTHSCALE]), 1.0, 1e-6)
-    unit = Standardiser()
+    hyper = sw.beliefs.Hyperparameters(np.array([LENGTHSCALE]), 1.0, 1e-6)
+    unit = sw.beliefs.Standardiser()
     for n in range(view.n_initial, len(view) + 1):
         seen, y = places[:n], view.y[:n]
-        posterior = condition(seen[:, None], y, hyper, standardiser=unit, interpolate=True)
+        posterior = sw.beliefs.condition(
+            seen[:, None], y, hyper, standardiser=unit, interpolate=True
+        )
         mean, std = posterior(x[:, None])
         if np.max(log_ei(mean, std, float(y.min()))) <= np.log(max(COSTS)):
             break

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stopwise_paper.figures._curves import iterations
-from stopwise_paper.figures._found import Found
+from stopwise_paper.figures._results import Results
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.problems.costs import KINDS
+from stopwise_paper.problems.synthetic_costs import KINDS
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """Rules as they are."""
     for cost in KINDS:
-        yield iterations(found, "gp1d", "gp1d", cost, f"iterations-1d-{cost}")
+        yield iterations(results, "gp1d", "gp1d", cost, f"iterations-1d-{cost}")

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stopwise_paper.experiments import RUNTIMES
 from stopwise_paper.figures._curves import iterations
-from stopwise_paper.figures._found import Found
+from stopwise_paper.figures._results import Results
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.plans import RUNTIMES
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """The data sets that the paper shows; the first there is if none of them is there."""
-    there = list(dict.fromkeys(v.cell.problem for v in found.views("lcbench")))
+    there = list(dict.fromkeys(v.cell.problem for v in results.views("lcbench")))
     shown = [f"lcbench:{name}" for name in RUNTIMES if f"lcbench:{name}" in there]
     for problem in shown or there[:1]:
         name = f"iterations-{problem.partition(':')[2]}"
-        yield iterations(found, "lcbench", problem, "proxy", name)
+        yield iterations(results, "lcbench", problem, "proxy", name)

@@ -6,30 +6,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from stopwise_paper.analysis.regret import Mean, as_records
 from stopwise_paper.figures import _style as style
 from stopwise_paper.figures._bars import ADJUSTED, bars, chosen
-from stopwise_paper.figures._found import Found, MissingTrajectoriesError
+from stopwise_paper.figures._results import MissingTrajectoriesError, Results
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.regret import Mean, as_records
 
 LAM = {"lcbench": 1e-4, "nats": 1e-5}
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """One figure for LCBench, one for NATS-Bench: data sets whose runtimes were measured."""
     missing: list[str] = []
     for experiment in LAM:
         try:
-            yield _sheet(found, experiment)
+            yield _sheet(results, experiment)
         except MissingTrajectoriesError as error:
             missing.append(str(error))
     if missing:
         raise MissingTrajectoriesError("; ".join(missing))
 
 
-def _sheet(found: Found, experiment: str) -> Sheet:
+def _sheet(results: Results, experiment: str) -> Sheet:
     measured = {
-        v.cell.problem for v in found.views(experiment) if v.facts.get("runtime") == "real"
+        v.cell.problem for v in results.views(experiment) if v.facts.get("runtime") == "real"
     }
     if not measured:
         message = f"no trajectory of {experiment} is on a data set whose runtimes were measured"
@@ -37,8 +37,8 @@ def _sheet(found: Found, experiment: str) -> Sheet:
     problems = sorted(measured)
     lam = LAM[experiment]
     tables: dict[str, list[Mean]] = {
-        "proxy": found.means(experiment),
-        "actual": found.means(experiment, judged=True),
+        "proxy": results.means(experiment),
+        "actual": results.means(experiment, judged=True),
     }
     figure, grid = style.panels(len(problems), 2, width=4.2, height=2.1)
     for line, problem in zip(grid, problems, strict=True):
@@ -54,4 +54,4 @@ def _sheet(found: Found, experiment: str) -> Sheet:
         for m in table
         if m.pair.problem in measured
     )
-    return Sheet(f"misspecification-{experiment}", records, figure, found.note(experiment))
+    return Sheet(f"misspecification-{experiment}", records, figure, results.note(experiment))

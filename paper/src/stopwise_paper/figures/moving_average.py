@@ -7,38 +7,37 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.stopping import PBGI
+from stopwise_paper.analysis.regret import adjusted_curve
+from stopwise_paper.analysis.replay import Variant, stop_of
+from stopwise_paper.analysis.sweep import averaged
 from stopwise_paper.figures import _style as style
 from stopwise_paper.figures._bars import ADJUSTED
-from stopwise_paper.figures._found import LAMS, Found, MissingTrajectoriesError
+from stopwise_paper.figures._results import LAMS, MissingTrajectoriesError, Results
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.figures.windows import LAM, WINDOWS, pair_at
-from stopwise_paper.regret import adjusted_curve
-from stopwise_paper.replay import Variant, stop_of
-from stopwise_paper.sweeping import averaged
-from stopwise_paper.trajectory import Trajectory
+from stopwise_paper.figures.windows import LAM, WINDOWS, lam_of
+from stopwise_paper.runs.trajectory import LOG_GAIN_PER_COST, Trajectory
 
 _WINDOW = 20
 _DASHES = {1e-1: ":", 1e-2: "-", 1e-3: "--"}
 _COLOURS = (style.RED, style.ORANGE, style.GREEN, style.BLUE)
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """Linear cost, the first seed; then one trajectory of each acquisition, periodic cost."""
-    yield _signals(found)
-    yield _windows(found)
+    yield _signals(results)
+    yield _windows(results)
 
 
-def _signals(found: Found) -> Sheet:
-    views = _first(found, "linear", None)
+def _signals(results: Results) -> Sheet:
+    views = _first(results, "linear", None)
     figure, ((raw, smooth),) = style.panels(1, 2, width=4.4, height=2.8, share_y=True)
     records: list[dict[str, Any]] = []
     for view in views:
         name, colour = style.acquisition_style(view.cell.acquisition)
         label = name if view.cell.lam is None else f"{name}({view.cell.lam:g})"
         dash = _DASHES.get(view.cell.lam or LAM, "-")
-        signal = view.signals[WORTH].value
+        signal = view.signals[LOG_GAIN_PER_COST].value
         smooth_signal = averaged(signal, _WINDOW)
         raw.plot(signal, dash, color=colour, linewidth=0.9, label=label)
         smooth.plot(smooth_signal, dash, color=colour, linewidth=0.9, label=label)
@@ -56,22 +55,24 @@ def _signals(found: Found) -> Sheet:
         style.title(axes, f"PBGI/LogEIPC signal, {text}")
         style.labels(axes, x="evaluations after the initial design", y="sup log(EI / cost)")
     style.legend(figure, [raw])
-    return Sheet("moving-average-signals", records, figure, found.note("gp8d"))
+    return Sheet("moving-average-signals", records, figure, results.note("gp8d"))
 
 
-def _windows(found: Found) -> Sheet:
-    views = _first(found, "periodic", LAM)
+def _windows(results: Results) -> Sheet:
+    views = _first(results, "periodic", LAM)
     figure, grid = style.panels(2, len(views), width=2.8, height=2.1)
     records: list[dict[str, Any]] = []
     for j, view in enumerate(views):
-        lam = pair_at(view, LAM)
+        lam = lam_of(view, LAM)
         curve = adjusted_curve(view, lam)
         grid[1][j].plot(curve, color="black", linewidth=0.9, label="fixed iteration")
         for window, colour in zip(WINDOWS, _COLOURS, strict=True):
             stop = stop_of(view, Variant(window).of(PBGI(lam)))
             label = f"W = {window}"
             grid[0][j].plot(
-                averaged(view.signals[WORTH].value, window), color=colour, linewidth=0.9
+                averaged(view.signals[LOG_GAIN_PER_COST].value, window),
+                color=colour,
+                linewidth=0.9,
             )
             grid[1][j].plot(
                 stop.t, curve[stop.t], "o" if stop.stopped else "x", color=colour, label=label
@@ -92,17 +93,17 @@ def _windows(found: Found) -> Sheet:
     style.labels(grid[0][0], y="sup log(EI / cost)")
     style.labels(grid[1][0], y=ADJUSTED)
     style.legend(figure, grid[1])
-    return Sheet("moving-average-windows", records, figure, found.note("gp8d"))
+    return Sheet("moving-average-windows", records, figure, results.note("gp8d"))
 
 
-def _first(found: Found, cost: str, lam: float | None) -> list[Trajectory]:
-    """Trajectories of the lowest seed; of PBGI, those at one lambda if it is given."""
-    views = [v for v in found.views("gp8d") if v.cell.cost == cost]
+def _first(results: Results, cost: str, lam: float | None) -> list[Trajectory]:
+    """Trajectories of the lowest seed; of PBGI only those at lam, if there are any."""
+    views = [v for v in results.views("gp8d") if v.cell.cost == cost]
     if not views:
         message = f"no trajectory of gp8d has {cost} costs yet"
         raise MissingTrajectoriesError(message)
     seed = min(v.cell.seed for v in views)
-    own = [v for v in views if v.cell.seed == seed]
+    first = [v for v in views if v.cell.seed == seed]
     if lam is None:
-        return own
-    return [v for v in own if v.cell.lam is None or v.cell.lam == lam] or own
+        return first
+    return [v for v in first if v.cell.lam is None or v.cell.lam == lam] or first

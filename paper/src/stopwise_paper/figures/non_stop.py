@@ -9,32 +9,32 @@ from typing import Any
 
 import numpy as np
 
+from stopwise_paper.analysis.published import published_counts
+from stopwise_paper.analysis.regret import Pair, non_stops
+from stopwise_paper.experiments import RUNTIMES
 from stopwise_paper.figures import _style as style
-from stopwise_paper.figures._found import LAMS, Found, MissingTrajectoriesError
+from stopwise_paper.figures._results import LAMS, MissingTrajectoriesError, Results
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.plans import RUNTIMES
-from stopwise_paper.published import counts
-from stopwise_paper.regret import Pair, non_stops
 
 SHOWN_LAM = {"lcbench": 1e-4, "nats": 1e-5}
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """The table has every data set, lambda and acquisition; the figure what the paper shows."""
     records: list[dict[str, Any]] = []
     shown: dict[str, dict[str, float]] = {}
     notes = []
     for experiment in ("lcbench", "nats"):
         try:
-            table = non_stops(found.rows(experiment))
+            table = non_stops(results.rows(experiment))
         except MissingTrajectoriesError as missing:
             if experiment == "lcbench":
                 raise
             notes.append(str(missing))
             continue
-        notes.append(found.note(experiment))
+        notes.append(results.note(experiment))
         records += [_record(pair, *count) for pair, count in table.items()]
-        lam = min(LAMS[experiment], key=lambda own: abs(own - SHOWN_LAM[experiment]))
+        lam = min(LAMS[experiment], key=lambda candidate: abs(candidate - SHOWN_LAM[experiment]))
         for pair, (count, of) in table.items():
             if _is_shown(pair, lam):
                 row = f"{style.problem_label(pair.problem)}, {_name(pair.acquisition)}"
@@ -82,7 +82,7 @@ def _heat(shown: dict[str, dict[str, float]]) -> Any:  # noqa: ANN401  a Figure
 def _record(pair: Pair, count: int, of: int) -> dict[str, Any]:
     theirs = [
         c
-        for c in counts()
+        for c in published_counts()
         if (c.table, c.problem, c.rule) == ("non-stop", pair.problem, pair.rule)
         and math.isclose(c.lam, pair.lam)
     ]

@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stopwise_paper.analysis.rankings import Normalised, normalised
+from stopwise_paper.analysis.regret import BASELINES
 from stopwise_paper.figures import _style as style
-from stopwise_paper.figures._found import LAMS, Found, MissingTrajectoriesError
+from stopwise_paper.figures._results import LAMS, MissingTrajectoriesError, Results
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.rankings import Normalised, normalised
-from stopwise_paper.regret import BASELINES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """One figure for LCBench, one for NATS-Bench where it is there."""
-    yield _sheet(found, "lcbench")
+    yield _sheet(results, "lcbench")
     try:
-        yield _sheet(found, "nats")
+        yield _sheet(results, "nats")
     except MissingTrajectoriesError:
         return
 
 
-def _sheet(found: Found, experiment: str) -> Sheet:
-    table = normalised(found.means(experiment))
+def _sheet(results: Results, experiment: str) -> Sheet:
+    table = normalised(results.means(experiment))
     lams = LAMS[experiment]
     figure, (panels,) = style.panels(1, len(lams), width=3.6, height=2.6, share_y=True)
     for axes, lam in zip(panels, lams, strict=True):
@@ -37,8 +37,8 @@ def _sheet(found: Found, experiment: str) -> Sheet:
         style.title(axes, f"{experiment}, {style.lam_label(lam)}")
     style.labels(panels[0], y="normalised regret")
     style.legend(figure, panels)
-    note = found.note(experiment)
-    stands_in = any(v.cell.problem.startswith("nats-topology") for v in found.views(experiment))
+    note = results.note(experiment)
+    stands_in = any(v.cell.problem.startswith("nats-topology") for v in results.views(experiment))
     if stands_in:
         note = "; ".join(filter(None, ["topology space, in place of the size space", note]))
     records = [{"experiment": experiment, **asdict(n)} for n in table]
@@ -54,12 +54,12 @@ def _panel(axes: Axes, table: list[Normalised]) -> None:
         label, colour, _ = style.rule_style(rule)
         if rule in style.BASELINES:
             label, colour = style.BASELINES[rule], {"hindsight": "black"}.get(rule, "white")
-        own = [(acquisitions.index(n.acquisition), n) for n in table if n.rule == rule]
+        drawn = [(acquisitions.index(n.acquisition), n) for n in table if n.rule == rule]
         axes.bar(
-            [g + (i - 0.5 * (len(shown) - 1)) * width for g, _ in own],
-            [n.value for _, n in own],
+            [g + (i - 0.5 * (len(shown) - 1)) * width for g, _ in drawn],
+            [n.value for _, n in drawn],
             width,
-            yerr=[np.nan_to_num(2.0 * n.se) for _, n in own],
+            yerr=[np.nan_to_num(2.0 * n.se) for _, n in drawn],
             color=colour,
             edgecolor="black",
             linewidth=0.3,

@@ -6,30 +6,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from stopwise_paper.explaining import differences, report
+from stopwise_paper.analysis.departures import PUBLISHED_DEPARTURES
+from stopwise_paper.analysis.explanations import differences, report
+from stopwise_paper.analysis.published import Comparison, as_records, compare, published_means
+from stopwise_paper.analysis.regret import means, regret_rows
+from stopwise_paper.analysis.replay import PLAIN
 from stopwise_paper.figures import _style as style
-from stopwise_paper.figures._found import LAMS, Found, MissingTrajectoriesError
+from stopwise_paper.figures._results import LAMS, MissingTrajectoriesError, Results
 from stopwise_paper.figures._style import Sheet
 from stopwise_paper.figures.bars_8d import AVERAGED
-from stopwise_paper.published import Compared, compare, numbers, records
-from stopwise_paper.quirks import PUBLISHED
-from stopwise_paper.regret import means, regret_rows
-from stopwise_paper.replay import PLAIN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ORACLES = {"immediate": ("white", "s"), "hindsight": ("black", "D"), "best-fixed": ("white", "o")}
-EXPERIMENTS = ("gp1d", "gp8d", "lcbench", "unknown-cost")
+READS = ("gp1d", "gp8d", "lcbench", "unknown-cost")
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """One table and figure for each experiment that has published numbers."""
     missing: list[str] = []
     drawn = 0
-    for experiment in EXPERIMENTS:
+    for experiment in READS:
         try:
-            yield _sheet(found, experiment)
+            yield _sheet(results, experiment)
             drawn += 1
         except MissingTrajectoriesError as error:
             missing.append(str(error))
@@ -37,13 +37,13 @@ def draw(found: Found) -> Iterator[Sheet]:
         raise MissingTrajectoriesError("; ".join(missing))
 
 
-def _sheet(found: Found, experiment: str) -> Sheet:
+def _sheet(results: Results, experiment: str) -> Sheet:
     variant = AVERAGED if experiment == "gp8d" else PLAIN
     lams = LAMS[experiment]
-    known = {number.problem for number in numbers() if number.experiment == experiment}
-    views = [view for view in found.views(experiment) if view.cell.problem in known]
+    problems = {mean.problem for mean in published_means() if mean.experiment == experiment}
+    views = [view for view in results.views(experiment) if view.cell.problem in problems]
     ours = means(regret_rows(views, lams, variant=variant))
-    departed = means(regret_rows(views, lams, published_quirks=PUBLISHED[experiment]))
+    departed = means(regret_rows(views, lams, departures=PUBLISHED_DEPARTURES[experiment]))
     compared = compare(ours, departed)
     if not compared:
         message = f"no published number belongs to the trajectories of {experiment}"
@@ -51,24 +51,24 @@ def _sheet(found: Found, experiment: str) -> Sheet:
     explained = differences(compared, views, lams)
     return Sheet(
         f"published-{experiment}",
-        list(records(compared)),
+        list(as_records(compared)),
         _scatter(compared),
-        found.note(experiment),
+        results.note(experiment),
         report(explained, compared),
     )
 
 
-def _scatter(compared: list[Compared]) -> Figure:
+def _scatter(compared: list[Comparison]) -> Figure:
     figure, (panels,) = style.panels(1, 2, width=4.2, height=3.6, share_y=True)
     for axes, text in zip(panels, ("correct", "with their departures"), strict=True):
         for rule in dict.fromkeys(c.number.rule for c in compared):
-            own = [c for c in compared if c.number.rule == rule]
+            of_rule = [c for c in compared if c.number.rule == rule]
             label, colour, marker = style.rule_style(rule)
             if rule in style.BASELINES:
                 label, (colour, marker) = style.BASELINES[rule], _ORACLES[rule]
             axes.plot(
-                [c.number.value for c in own],
-                [c.ours if text == "correct" else c.quirky for c in own],
+                [c.number.value for c in of_rule],
+                [c.ours if text == "correct" else c.departed for c in of_rule],
                 marker,
                 color=colour,
                 markeredgecolor="black",

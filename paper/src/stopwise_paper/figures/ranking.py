@@ -7,27 +7,27 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from stopwise_paper.analysis.departures import PUBLISHED_DEPARTURES
+from stopwise_paper.analysis.published import published_counts
+from stopwise_paper.analysis.rankings import Place, top_k
+from stopwise_paper.analysis.regret import Mean
 from stopwise_paper.figures import _style as style
-from stopwise_paper.figures._found import LAMS, Found
+from stopwise_paper.figures._results import LAMS, Results
 from stopwise_paper.figures._style import Sheet
 from stopwise_paper.problems.lcbench import instances
-from stopwise_paper.published import counts
-from stopwise_paper.quirks import PUBLISHED
-from stopwise_paper.rankings import Place, top_k
-from stopwise_paper.regret import Mean
 
 LARGE = 10_000  # instances; the paper's large data sets have more
 _EDGE: dict[str, Any] = {"edgecolor": "black", "linewidth": 0.5}
 _SHADES = {1: style.BLUE, 2: style.SKY, 3: "#C9E6F5"}
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """A table of every pair, published counts beside ours; a figure of the matched ones.
 
     Right beside ours stands what the same trajectories give with the published departures.
     """
-    table = found.means("lcbench")
-    departed = found.means("lcbench", quirks=PUBLISHED["lcbench"])
+    table = results.means("lcbench")
+    departed = results.means("lcbench", departures=PUBLISHED_DEPARTURES["lcbench"])
     groups = _groups(table)
     records: list[dict[str, Any]] = []
     figure, grid = style.panels(1, max(len(groups), 1), width=4.6, height=2.6, share_y=True)
@@ -52,7 +52,7 @@ def draw(found: Found) -> Iterator[Sheet]:
         style.labels(axes, y="percent of data sets")
     axes.bar(0, 0, color="white", hatch="///", label="with their departures", **_EDGE)
     style.legend(figure, grid[0])
-    yield Sheet("ranking", records, figure, found.note("lcbench"))
+    yield Sheet("ranking", records, figure, results.note("lcbench"))
 
 
 def _groups(table: list[Mean]) -> dict[str, set[str]]:
@@ -70,7 +70,7 @@ def _share(places: list[Place], lam: float, acquisition: str, k: int, rule: str 
 
 
 def _published(group: str, lam: float, acquisition: str, k: int) -> float | None:
-    for c in counts():
+    for c in published_counts():
         same = (c.table, c.problem, c.acquisition, c.rule) == (
             "ranking",
             group,

@@ -3,23 +3,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from stopwise_paper.analysis.regret import Mean, Row, means
+from stopwise_paper.analysis.standard_error import standard_error
+from stopwise_paper.arrays import Array
 from stopwise_paper.figures import _style as style
-from stopwise_paper.figures._found import Found, MissingTrajectoriesError
+from stopwise_paper.figures._results import MissingTrajectoriesError, Results
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.regret import Mean, Row, means
 
 _Key = tuple[str, float, str, str, int]
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """Every pair with a fit at every step against the schedule, seed by seed."""
-    always, schedule = _by_seed(found, "refit"), _by_seed(found, "lcbench")
+    always, schedule = _by_seed(results, "refit"), _by_seed(results, "lcbench")
     shared = [key for key in always if key in schedule]
     if not shared:
         message = "no trajectory of refit has its like among those of lcbench"
@@ -34,11 +35,11 @@ def draw(found: Found) -> Iterator[Sheet]:
     figure, ((axes,),) = style.panels(1, 1, width=4.6, height=4.0)
     for rule in dict.fromkeys(r["rule"] for r in records):
         label, colour, marker = style.rule_style(rule)
-        own = [r for r in records if r["rule"] == rule]
+        of_rule = [r for r in records if r["rule"] == rule]
         axes.errorbar(
-            [r["always"] for r in own],
-            [r["schedule"] for r in own],
-            yerr=[np.nan_to_num(2.0 * r["difference_se"]) for r in own],
+            [r["always"] for r in of_rule],
+            [r["schedule"] for r in of_rule],
+            yerr=[np.nan_to_num(2.0 * r["difference_se"]) for r in of_rule],
             fmt=marker,
             color=colour if rule in style.RULES else "black",
             markeredgecolor="black",
@@ -52,25 +53,24 @@ def draw(found: Found) -> Iterator[Sheet]:
     axes.axline((1.0, 1.0), (10.0, 10.0), color=style.GREY, linewidth=0.8)
     style.labels(axes, x="cost-adjusted regret, fit at every step", y="on the schedule")
     style.legend(figure, [axes], columns=4)
-    yield Sheet("refit", records, figure, found.note("refit"))
+    yield Sheet("refit", records, figure, results.note("refit"))
 
 
-def _by_seed(found: Found, experiment: str) -> dict[_Key, Row]:
+def _by_seed(results: Results, experiment: str) -> dict[_Key, Row]:
     return {
         (r.pair.problem, r.pair.lam, r.pair.acquisition, r.pair.rule, r.seed): r
-        for r in found.rows(experiment)
+        for r in results.rows(experiment)
     }
 
 
-def _record(every: Mean, rare: Mean, difference: np.ndarray) -> dict[str, Any]:
-    n = len(difference)
-    se = float(difference.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+def _record(every: Mean, rare: Mean, difference: Array) -> dict[str, Any]:
+    se = float(standard_error(difference))
     return {
         "problem": every.pair.problem,
         "lam": every.pair.lam,
         "acquisition": every.pair.acquisition,
         "rule": every.pair.rule,
-        "seeds": n,
+        "seeds": len(difference),
         "always": every.adjusted,
         "always_se": every.adjusted_se,
         "schedule": rare.adjusted,

@@ -11,18 +11,18 @@ import numpy as np
 
 from stopwise_paper.arrays import Array
 from stopwise_paper.figures import _style as style
-from stopwise_paper.figures._found import Found
+from stopwise_paper.figures._results import Results
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.trajectory import Trajectory
+from stopwise_paper.runs.trajectory import Trajectory
 
 RULES = ("pbgi", "srgap-med", "ucb-lcb", "prb")  # the others read values that are there
 _LEAST = 1e-6  # seconds: below that a logarithm says nothing
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """Mean over seeds and prices, one panel for each policy."""
     groups: dict[str, list[Trajectory]] = defaultdict(list)
-    for view in found.views("gp8d"):
+    for view in results.views("gp8d"):
         name = style.acquisition_style(view.cell.acquisition)[0]
         lam = view.cell.lam
         groups[name if lam is None else f"{name}({lam:g})"].append(view)
@@ -49,7 +49,7 @@ def draw(found: Found) -> Iterator[Sheet]:
     for axes in panels[len(groups) :]:
         axes.set_visible(False)
     style.legend(figure, panels)
-    yield Sheet("runtime", records, figure, found.note("gp8d"))
+    yield Sheet("runtime", records, figure, results.note("gp8d"))
 
 
 def _mean_seconds(views: list[Trajectory], rule: str) -> Array | None:

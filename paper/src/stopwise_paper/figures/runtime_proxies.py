@@ -11,17 +11,17 @@ import numpy as np
 
 from stopwise_paper.arrays import Array
 from stopwise_paper.figures import _style as style
-from stopwise_paper.figures._found import Found
+from stopwise_paper.figures._results import Results
 from stopwise_paper.figures._style import Sheet
 from stopwise_paper.problems import nats
-from stopwise_paper.problems.data import MissingDataError
+from stopwise_paper.problems.data_folder import MissingDataError
 from stopwise_paper.problems.lcbench import tables
 from stopwise_paper.problems.problem import LEARNED
 
 Points = tuple[str, str, Array, Array]  # title, x label, x, seconds
 
 
-def draw(_found: Found) -> Iterator[Sheet]:
+def draw(_results: Results) -> Iterator[Sheet]:
     """Data sets with measured runtimes."""
     yield _sheet("runtime-proxies-lcbench", list(_lcbench()))
     try:

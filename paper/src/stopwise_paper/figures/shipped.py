@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stopwise_paper.figures._found import Found
 from stopwise_paper.figures._grid import by_problem
+from stopwise_paper.figures._results import Results
 from stopwise_paper.figures._style import Sheet
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """All data sets, three lambdas."""
-    yield by_problem(found, "sklearn", "shipped-known-cost")
-    yield by_problem(found, "sklearn-unknown", "shipped-learned-cost")
+    yield by_problem(results, "sklearn", "shipped-known-cost")
+    yield by_problem(results, "sklearn-unknown", "shipped-learned-cost")

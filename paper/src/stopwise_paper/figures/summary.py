@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was run: cells, seeds, versions, and the time of an evaluation by its parts."""
+"""The summary of all runs: cells, seeds, versions, and the time of an evaluation by part."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from stopwise_paper.cell import COST_BLIND
+from stopwise_paper.experiments import EXPERIMENTS
 from stopwise_paper.figures import _style as style
-from stopwise_paper.figures._found import Found, MissingTrajectoriesError
+from stopwise_paper.figures._results import MissingTrajectoriesError, Results
 from stopwise_paper.figures._style import Sheet
-from stopwise_paper.plans import FIGURES
-from stopwise_paper.run import BLIND
-from stopwise_paper.trajectory import Trajectory
+from stopwise_paper.runs.trajectory import Trajectory
 
 _PARTS = {  # of an evaluation, in the order in which they are stacked
     "fit": ("fit", style.GREY),
@@ -30,25 +30,26 @@ _PARTS = {  # of an evaluation, in the order in which they are stacked
 _VERSIONS = ("stopwise", "python", "numpy", "scipy")
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """A line for each experiment and acquisition."""
     records: list[dict[str, Any]] = []
     notes: list[str] = []
-    for experiment in FIGURES["summary"]:
+    for experiment in EXPERIMENTS:
         try:
-            views = found.views(experiment)
+            views = results.views(experiment)
         except MissingTrajectoriesError as error:
             notes.append(str(error))
             continue
         by_acquisition: dict[str, dict[str, Trajectory]] = defaultdict(dict)
         for view in views:  # a trajectory that serves several prices is one
             cell = view.cell
-            cell = replace(cell, cost="") if cell.acquisition in BLIND else cell
+            cell = replace(cell, cost="") if cell.acquisition in COST_BLIND else cell
             by_acquisition[cell.acquisition][cell.key] = view
         records += [
-            _record(experiment, name, list(own.values())) for name, own in by_acquisition.items()
+            _record(experiment, name, list(group.values()))
+            for name, group in by_acquisition.items()
         ]
-        notes.append(found.note(experiment))
+        notes.append(results.note(experiment))
     if not records:
         raise MissingTrajectoriesError("; ".join(notes))
     height = 0.2 * len(records) + 1.0
@@ -67,27 +68,27 @@ def draw(found: Found) -> Iterator[Sheet]:
     yield Sheet("summary", records, figure, "; ".join(filter(None, notes))[:200])
 
 
-def _record(experiment: str, acquisition: str, own: list[Trajectory]) -> dict[str, Any]:
+def _record(experiment: str, acquisition: str, views: list[Trajectory]) -> dict[str, Any]:
     """Counts, hours, and milliseconds an evaluation by part."""
     parts = {part: f"rule:{part}" if part not in ("fit", "ask") else part for part in _PARTS}
     mean = {
-        part: np.mean([np.mean(view.seconds.get(name, 0.0)) for view in own])
+        part: np.mean([np.mean(view.seconds.get(name, 0.0)) for view in views])
         for part, name in parts.items()
     }
-    total = sum(np.mean(taken) * (view.T + 1) for view in own for taken in view.seconds.values())
+    total = sum(np.mean(taken) * (view.T + 1) for view in views for taken in view.seconds.values())
     return {
         "experiment": experiment,
         "acquisition": acquisition,
-        "trajectories": len(own),
-        "problems": len({view.cell.problem for view in own}),
-        "seeds": len({view.cell.seed for view in own}),
-        "cap": max(view.cell.cap for view in own),
-        "refit": own[0].cell.option("refit", "always"),
+        "trajectories": len(views),
+        "problems": len({view.cell.problem for view in views}),
+        "seeds": len({view.cell.seed for view in views}),
+        "cap": max(view.cell.cap for view in views),
+        "refit": views[0].cell.option("refit", "always"),
         "core_hours": float(total / 3600.0),
         **{f"ms_{part}": float(1e3 * value) for part, value in mean.items()},
-        **{name: _versions(own, name) for name in _VERSIONS},
+        **{name: _versions(views, name) for name in _VERSIONS},
     }
 
 
-def _versions(own: list[Trajectory], name: str) -> str:
-    return " ".join(sorted({str(view.facts[name]) for view in own if name in view.facts}))
+def _versions(views: list[Trajectory], name: str) -> str:
+    return " ".join(sorted({str(view.facts[name]) for view in views if name in view.facts}))

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stopwise_paper.figures._found import Found
 from stopwise_paper.figures._grid import by_problem
+from stopwise_paper.figures._results import Results
 from stopwise_paper.figures._style import Sheet
 
 
-def draw(found: Found) -> Iterator[Sheet]:
+def draw(results: Results) -> Iterator[Sheet]:
     """Every data set whose runtimes are there, measured or predicted, at three lambdas."""
-    yield by_problem(found, "unknown-cost", "unknown-cost")
+    yield by_problem(results, "unknown-cost", "unknown-cost")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The problems of the paper, one file each."""
+"""The problems of the paper: objectives with their costs, one file each."""
 
 from __future__ import annotations
 
@@ -7,27 +7,26 @@ from collections.abc import Callable
 
 from stopwise.errors import InputError
 from stopwise_paper.cell import Cell
-from stopwise_paper.problems.data import MissingDataError
+from stopwise_paper.problems.data_folder import MissingDataError
 from stopwise_paper.problems.functions import function_on_box
-from stopwise_paper.problems.gp1d import GRID
-from stopwise_paper.problems.gp1d import gp1d as gp_grid
+from stopwise_paper.problems.gp1d import GRID, gp_grid
 from stopwise_paper.problems.gp8d import gp_box
-from stopwise_paper.problems.lcbench import lcbench as lcbench_table
+from stopwise_paper.problems.lcbench import lcbench_problem
 from stopwise_paper.problems.nats import nats_size, nats_topology
-from stopwise_paper.problems.problem import LEARNED, Outcome, Problem, Table
-from stopwise_paper.problems.sklearn_table import sklearn_table as shipped_table
+from stopwise_paper.problems.problem import LEARNED, Evaluation, Problem, Table
+from stopwise_paper.problems.sklearn_table import sklearn_problem
 
-__all__ = ["LEARNED", "MissingDataError", "Outcome", "Problem", "Table", "make_problem"]
+__all__ = ["LEARNED", "Evaluation", "MissingDataError", "Problem", "Table", "make_problem"]
 
 _TABLES: dict[str, Callable[[str], Table]] = {
     "nats-size": nats_size,
     "nats-topology": nats_topology,
-    "sklearn": shipped_table,
+    "sklearn": sklearn_problem,
 }
 
 
 def make_problem(cell: Cell) -> Problem:
-    """The problem of a cell; ``name`` or ``name:data set``."""
+    """The problem that a cell names, as ``name`` or ``name:data set``."""
     name, _, dataset = cell.problem.partition(":")
     if name == "gp1d":
         return gp_grid(cell.seed, grid=cell.option("grid", GRID))
@@ -36,9 +35,9 @@ def make_problem(cell: Cell) -> Problem:
     if name == "box":
         return function_on_box(dataset)
     if name == "lcbench":
-        return lcbench_table(dataset, runtime=cell.option("runtime", "real"))
+        return lcbench_problem(dataset, runtime=cell.option("runtime", "real"))
     if name in _TABLES:
         return _TABLES[name](dataset)
-    known = ", ".join(["gp1d", "gp8d", "box", "lcbench", *_TABLES])
-    message = f"there is no problem {cell.problem!r}; there are {known}."
+    names = ", ".join(["gp1d", "gp8d", "box", "lcbench", *_TABLES])
+    message = f"there is no problem {cell.problem!r}; there are {names}."
     raise InputError(message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What problems on the unit cube have in common: a Sobol design, and the three costs."""
+"""Problems on the unit cube: a Sobol design and the three synthetic costs, for all of them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import cast
 import numpy as np
 from scipy.stats import qmc
 
-from stopwise.core.numerics.seeds import stream
-from stopwise.core.space import Domain
+import stopwise as sw
 from stopwise_paper.arrays import Array
-from stopwise_paper.problems.costs import KINDS, Kind, SyntheticCost
-from stopwise_paper.problems.problem import Outcome
+from stopwise_paper.problems.problem import Evaluation
+from stopwise_paper.problems.synthetic_costs import KINDS, Kind, SyntheticCost
+from stopwise_paper.seeds import stream
 
 
 class OnBox(ABC):
-    """A problem on the unit cube, of which the minimiser is known."""
+    """A problem on the unit cube whose minimiser is known."""
 
-    domain: Domain
+    domain: sw.space.Domain
     minimiser: Array
 
     @abstractmethod
@@ -28,17 +28,17 @@ class OnBox(ABC):
         """The objective at a point."""
 
     def initial(self, seed: int, n: int | None = None) -> Array:
-        """2(d + 1) points of a Sobol sequence, or n."""
+        """The first n points of a Sobol sequence, or 2(d + 1)."""
         d = self.domain.d
         return sobol_points(d, n or 2 * (d + 1), seed)
 
-    def evaluate(self, x: Array) -> Outcome:
-        """The value, and all three costs."""
+    def evaluate(self, x: Array) -> Evaluation:
+        """The value and all three costs at a point."""
         value = self.value(x)
         costs: dict[str, float] = {
             kind: float(self.cost_model(kind)(x[None, :])[0]) for kind in KINDS
         }
-        return Outcome(x, value, value, costs, costs)
+        return Evaluation(x, value, value, costs, costs)
 
     def cost_model(self, cost: str) -> SyntheticCost:
         """One of the three costs, as a price with gradients."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Textbook functions on boxes, with a model that is fitted: what users of a box have."""
+"""Textbook functions on boxes, where the model is fitted, as in practice."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from stopwise.core.space import Domain, Real
-from stopwise.core.space.domain import Mixed
+import stopwise as sw
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
 from stopwise_paper.problems.box import OnBox, sobol_points
 from stopwise_paper.problems.gp1d import EPSILON
 
-_SAMPLE = 4096  # points whose spread is the unit of values
+_SAMPLE = 4096  # points whose standard deviation is the unit of values
 
 
 class Textbook(NamedTuple):
-    """A function of the unit cube, and roughly where it is lowest."""
+    """A function of the unit cube, and where the search for its minimum starts."""
 
     d: int
     f: Callable[[Array], float]
-    near: tuple[float, ...]
+    start: tuple[float, ...]
 
 
 def branin(x: Array) -> float:
@@ -84,9 +83,9 @@ FUNCTIONS = {
 
 @dataclass(frozen=True, eq=False)
 class FunctionOnBox(OnBox):
-    """A textbook function, in units of its deviation over the cube."""
+    """A textbook function, in units of its standard deviation over the cube."""
 
-    domain: Domain
+    domain: sw.space.Domain
     f: Callable[[Array], float]
     minimiser: Array
     unit: float
@@ -101,19 +100,19 @@ class FunctionOnBox(OnBox):
         return self.value(self.minimiser)
 
     def value(self, x: Array) -> float:
-        """In units of the deviation."""
+        """The function at a point, in its unit."""
         return self.f(x) / self.unit
 
 
 @lru_cache(maxsize=len(FUNCTIONS))
 def function_on_box(name: str) -> FunctionOnBox:
-    """One of ``FUNCTIONS``."""
+    """The problem of one of ``FUNCTIONS``."""
     if name not in FUNCTIONS:
         message = f"there is no function {name!r}; there are {', '.join(FUNCTIONS)}."
         raise InputError(message)
-    d, f, near = FUNCTIONS[name]
-    found = minimize(f, near, bounds=[(0.0, 1.0)] * d, tol=1e-14)
+    d, f, start = FUNCTIONS[name]
+    minimum = minimize(f, start, bounds=[(0.0, 1.0)] * d, tol=1e-14)
     sample = sobol_points(d, _SAMPLE, 0)
     unit = float(np.std([f(x) for x in sample]))
-    domain = Mixed.of({f"x{i}": Real(0.0, 1.0) for i in range(d)})
-    return FunctionOnBox(domain, f, np.asarray(found.x), unit)
+    domain = sw.space.as_domain({f"x{i}": sw.Real(0.0, 1.0) for i in range(d)})
+    return FunctionOnBox(domain, f, np.asarray(minimum.x), unit)

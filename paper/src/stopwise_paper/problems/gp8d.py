@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions drawn from a Gaussian process on a box, by random features."""
+"""Draws of a Gaussian process on a box, by random Fourier features."""
 
 from __future__ import annotations
 
@@ -10,26 +10,23 @@ from typing import Literal
 
 import numpy as np
 
-from stopwise.core.beliefs.gp import Hyperparameters, Standardiser, condition
-from stopwise.core.beliefs.paths import Paths, sample_paths
-from stopwise.core.numerics.seeds import stream
-from stopwise.core.search.supremum import Search, supremum
-from stopwise.core.space import Domain, Real
-from stopwise.core.space.domain import Mixed
+import stopwise as sw
+from stopwise.acquisition import Search, supremum
 from stopwise_paper.arrays import Array
 from stopwise_paper.problems.box import OnBox
 from stopwise_paper.problems.gp1d import EPSILON, LENGTHSCALE
+from stopwise_paper.seeds import stream
 
 FREQUENCIES = 2048  # four times as many as the published runs drew
-RAW, RESTARTS = 1024, 4  # times d^2: the search for the optimum of a draw
+RAW, RESTARTS = 1024, 4  # per d^2: the search for the optimum of a draw
 
 
 @dataclass(frozen=True, eq=False)
 class GPBox(OnBox):
-    """One draw on the unit cube, and its optimum, found by a long search."""
+    """One draw on the unit cube, and its optimum as a long search sees it."""
 
-    domain: Domain
-    path: Paths
+    domain: sw.space.Domain
+    path: sw.beliefs.Paths
     minimiser: Array
     optimum: float
     epsilon: float = EPSILON
@@ -45,37 +42,38 @@ class GPBox(OnBox):
 @lru_cache(maxsize=2)  # the cells of one seed come one after the other
 def gp_box(seed: int, d: int = 8) -> GPBox:
     """The problem of one seed."""
-    domain = Mixed.of({f"x{i}": Real(0.0, 1.0) for i in range(d)})
-    prior = condition(
+    domain = sw.space.as_domain({f"x{i}": sw.Real(0.0, 1.0) for i in range(d)})
+    prior = sw.beliefs.condition(
         np.empty((0, d)),
         np.empty(0),
-        Hyperparameters(np.full(d, LENGTHSCALE)),
-        standardiser=Standardiser(),
+        sw.beliefs.Hyperparameters(np.full(d, LENGTHSCALE)),
+        standardiser=sw.beliefs.Standardiser(),
         interpolate=True,
     )
-    path = sample_paths(prior, stream(seed, "objective"), 1, FREQUENCIES)
-    found = supremum(
-        _Minus(path), domain, stream(seed, "optimum"), search=Search(RAW * d * d, RESTARTS * d * d)
-    )
-    minimiser = np.asarray(found.x)
-    facts = {"optimum_spread": found.spread, "frequencies": FREQUENCIES}
-    return GPBox(domain, path, minimiser, -found.value, facts=facts)
+    path = sw.beliefs.sample_paths(prior, stream(seed, "objective"), 1, FREQUENCIES)
+    search = Search(RAW * d * d, RESTARTS * d * d)
+    highest = supremum(NegatedPath(path), domain, stream(seed, "optimum"), search=search)
+    facts = {"optimum_spread": highest.spread, "frequencies": FREQUENCIES}
+    return GPBox(domain, path, np.asarray(highest.x), -highest.value, facts=facts)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Minus:
-    """Minus a path, as a score."""
+class NegatedPath:
+    """The negative of a path, as a score: its supremum is where the path is lowest."""
 
-    path: Paths
+    path: sw.beliefs.Paths
     unit: float = 1.0
 
     @property
     def scales(self) -> Array:
+        """Length scale of each column."""
         return np.asarray(self.path.posterior.hyper.lengthscales[self.path.posterior.groups])
 
     def __call__(self, X: Array) -> Array:
+        """Scores at the rows of X."""
         return np.asarray(-self.path(X)[0])
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Scores and gradients at the rows of X."""
         value, gradient = self.path.with_gradient(X, np.zeros(len(X), dtype=np.intp))
         return -value, -gradient

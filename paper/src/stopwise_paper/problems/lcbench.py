@@ -14,27 +14,27 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.core.space import Candidates, Real
+import stopwise as sw
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
-from stopwise_paper.problems.data import found
+from stopwise_paper.problems.data_folder import find_file
 from stopwise_paper.problems.problem import LEARNED, Table
 
 SPACE = {
-    "batch_size": Real(16, 512, log=True),
-    "learning_rate": Real(1e-4, 1e-1, log=True),
-    "momentum": Real(0.1, 0.99),
-    "weight_decay": Real(1e-5, 1e-1),
-    "num_layers": Real(1, 4),
-    "max_units": Real(64, 1024, log=True),
-    "max_dropout": Real(0.0, 1.0),
+    "batch_size": sw.Real(16, 512, log=True),
+    "learning_rate": sw.Real(1e-4, 1e-1, log=True),
+    "momentum": sw.Real(0.1, 0.99),
+    "weight_decay": sw.Real(1e-5, 1e-1),
+    "num_layers": sw.Real(1, 4),
+    "max_units": sw.Real(64, 1024, log=True),
+    "max_dropout": sw.Real(0.0, 1.0),
 }
 PUBLISHED_SLOPE = 0.001  # seconds per model parameter
-PUBLISHED = ("Fashion-MNIST", "adult", "higgs", "volkert")  # data sets that use it
-EPSILON = 0.005  # of the best test error
+PUBLISHED = ("Fashion-MNIST", "adult", "higgs", "volkert")  # data sets priced at that slope
+EPSILON = 0.005  # of the probabilistic regret bound, as a part of the best test error
 
 _FILES = ("lcbench/lcbench.npz", "lcbench/data_2k_lw.json", "lcbench/six_datasets_lw.json")
-_WHERE = "Get data_2k_lw.json of LCBench (github automl/LCBench names the place)."
+_SOURCE = "Get data_2k_lw.json of LCBench (github automl/LCBench names the place)."
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +46,12 @@ class LCBench:
     model_parameters: Array
     val_accuracy: Array
     test_accuracy: Array
-    seconds: Array  # nan where nobody measured them
-    surrogate_seconds: Array  # predicted, not measured; nan where there is no prediction
-    slopes: Mapping[str, tuple[float, str]] = field(default_factory=dict)  # and their source
+    seconds: Array  # measured; nan where they were not
+    surrogate_seconds: Array  # predicted by a surrogate; nan where there is no prediction
+    slopes: Mapping[str, tuple[float, str]] = field(default_factory=dict)  # with their source
 
     def slope(self, dataset: str) -> tuple[float, str]:
-        """Seconds per model parameter, and where that comes from."""
+        """Seconds per model parameter, and the source of that number."""
         if dataset in PUBLISHED:
             return PUBLISHED_SLOPE, "published"
         if dataset in self.slopes:
@@ -61,13 +61,13 @@ class LCBench:
         return float(slope), "real"
 
 
-def lcbench(dataset: str, *, runtime: str = "real") -> Table:
+def lcbench_problem(dataset: str, *, runtime: str = "real") -> Table:
     """The problem of one data set.
 
     Args:
         dataset: Its name in LCBench.
-        runtime: What the price ``learned`` pays and trajectories are judged by: ``"real"``, where
-            that was measured, or ``"surrogate"``, predicted.
+        runtime: The runtimes that are paid: ``"real"`` ones, where they were measured, or those
+            that a ``"surrogate"`` predicts.
     """
     data = tables()
     if dataset not in data.datasets:
@@ -92,26 +92,26 @@ def lcbench(dataset: str, *, runtime: str = "real") -> Table:
 
 
 def datasets() -> tuple[str, ...]:
-    """The data sets that are there."""
+    """Names of the data sets in the data folder."""
     return tables().datasets
 
 
 @lru_cache(maxsize=1)
 def tables() -> LCBench:
-    """Everything, read once."""
-    path = found(*_FILES, what="LCBench", where=_WHERE)
+    """The tables of the data folder, read once."""
+    path = find_file(*_FILES, content="LCBench", source=_SOURCE)
     return read_npz(path) if path.suffix == ".npz" else read_official(path)
 
 
 @lru_cache(maxsize=1)
-def _domain() -> Any:  # noqa: ANN401  Finite
+def _domain() -> sw.space.Finite:
     return candidates(tables().configs).domain
 
 
-def candidates(configs: Array) -> Candidates:
+def candidates(configs: Array) -> sw.Candidates:
     """The configurations as a space, scaled as the published runs did."""
-    kept = [dict(zip(SPACE, map(float, row), strict=True)) for row in configs]
-    table = Candidates(kept, space=SPACE)
+    rows = [dict(zip(SPACE, map(float, row), strict=True)) for row in configs]
+    table = sw.Candidates(rows, space=SPACE)
     if len(table.domain) != len(configs):
         message = "two configurations of LCBench are equal: rows could not be told apart."
         raise InputError(message)
@@ -186,6 +186,6 @@ def overlaps() -> dict[str, float]:
 
 
 def _facts() -> list[dict[str, str]]:
-    """What is worth knowing of the data sets where the tables themselves are not at hand."""
+    """Facts of the data sets that figures need where the tables themselves are not at hand."""
     path = files("stopwise_paper") / "data" / "lcbench_facts.csv"
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """NATS-Bench: convolutional networks on three image data sets (Dong et al. 2021).
 
-The paper uses the *size* space: 32,768 widths of five layers. Its accuracies come as the official
-files, which the package ``nats_bench`` reads: ``convert`` makes the table that is loaded here. The
-*topology* space, 15,625 cells of six operations, is another space; where it stands in for the size
-space, results say so.
+The paper uses the *size* space: 32,768 widths of five layers. Its accuracies come in the official
+files, which the package ``nats_bench`` reads; ``convert`` makes of them the table that is loaded
+here. The *topology* space, 15,625 cells of six operations, is another one; where it stands in for
+the size space, results say so.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from stopwise.core.space import Candidates, Categorical, Finite, Real
+import stopwise as sw
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
-from stopwise_paper.problems.data import found
+from stopwise_paper.problems.data_folder import find_file
 from stopwise_paper.problems.problem import LEARNED, Table
 
 DATASETS = ("cifar10-valid", "cifar100", "ImageNet16-120")
-EPSILON = 0.005  # of the best test error
+EPSILON = 0.005  # of the probabilistic regret bound, as a part of the best test error
 # The paper's proxy of the runtime in the size space, alpha F + beta, F in millions.
 SIZE_PROXY = {
     "cifar10-valid": (1.0, 400.0),
@@ -31,20 +31,22 @@ SIZE_PROXY = {
 }
 CHANNELS = 64.0  # the widest layer
 
-_WHERE_SIZE = (
+_SOURCE_SIZE = (
     "Get NATS-sss-v1_0-50262-simple of NATS-Bench (github D-X-Y/NATS-Bench names the place),"
     " install nats_bench, and convert it: python -m stopwise_paper.problems.nats FOLDER OUT."
 )
-_WHERE_TOPOLOGY = "It is a table of NATS-Bench's topology space: arch_ops, accuracies, times."
+_SOURCE_TOPOLOGY = "It is a table of NATS-Bench's topology space: arch_ops, accuracies, times."
 
 
 def nats_size(dataset: str) -> Table:
     """The paper's problem: widths of five layers, priced by FLOPs."""
     _checked(dataset)
-    flops = found("nats_sss_costs/nats_sss_flops.npz", what="FLOPs", where=_WHERE_SIZE)
+    flops = find_file("nats_sss_costs/nats_sss_flops.npz", content="FLOPs", source=_SOURCE_SIZE)
     with np.load(flops, allow_pickle=False) as file:
         channels, F = file["channels"].astype(np.float64), file["flops_M_cifar10"]
-    path = found("nats_sss/nats_sss.npz", what="NATS-Bench's size space", where=_WHERE_SIZE)
+    path = find_file(
+        "nats_sss/nats_sss.npz", content="NATS-Bench's size space", source=_SOURCE_SIZE
+    )
     alpha, beta = SIZE_PROXY[dataset]
     return _table(path, dataset, _size_domain(channels.tobytes()), alpha * F + beta, "size")
 
@@ -52,7 +54,9 @@ def nats_size(dataset: str) -> Table:
 def nats_topology(dataset: str) -> Table:
     """The stand-in: six operations, priced by a regression of the runtime on FLOPs."""
     _checked(dataset)
-    path = found("nats_tss/nats_tss.npz", what="The topology space", where=_WHERE_TOPOLOGY)
+    path = find_file(
+        "nats_tss/nats_tss.npz", content="The topology space", source=_SOURCE_TOPOLOGY
+    )
     with np.load(path, allow_pickle=False) as file:
         ops, names, F = file["arch_ops"], file["op_names"], file["flops_M"]
         i = file["datasets"].tolist().index(dataset)
@@ -68,7 +72,7 @@ def _checked(dataset: str) -> None:
         raise InputError(message)
 
 
-def _table(path: Path, dataset: str, domain: Finite, proxy: Array, space: str) -> Table:
+def _table(path: Path, dataset: str, domain: sw.space.Finite, proxy: Array, space: str) -> Table:
     with np.load(path, allow_pickle=False) as file:
         i = file["datasets"].tolist().index(dataset)
         y = 100.0 - file["valid_acc"][i].astype(np.float64)
@@ -86,32 +90,32 @@ def _table(path: Path, dataset: str, domain: Finite, proxy: Array, space: str) -
 
 
 @lru_cache(maxsize=1)
-def _size_domain(channels: bytes) -> Finite:
+def _size_domain(channels: bytes) -> sw.space.Finite:
     rows = np.frombuffer(channels).reshape(-1, 5)
-    space = {f"layer{i}": Real(8.0, CHANNELS) for i in range(5)}
+    space = {f"layer{i}": sw.Real(8.0, CHANNELS) for i in range(5)}
     return _distinct([dict(zip(space, row, strict=True)) for row in rows.tolist()], space)
 
 
 @lru_cache(maxsize=1)
-def _topology_domain(ops: bytes, names: tuple[str, ...]) -> Finite:
+def _topology_domain(ops: bytes, names: tuple[str, ...]) -> sw.space.Finite:
     rows = np.frombuffer(ops, dtype=np.int8).reshape(-1, 6)
     edges = ("1<-0", "2<-0", "2<-1", "3<-0", "3<-1", "3<-2")
-    space = {edge: Categorical(names) for edge in edges}
+    space = {edge: sw.Categorical(names) for edge in edges}
     return _distinct(
         [dict(zip(edges, (names[op] for op in row), strict=True)) for row in rows.tolist()], space
     )
 
 
-def _distinct(rows: list[dict[str, Any]], space: dict[str, Any]) -> Finite:
-    domain = Candidates(rows, space=space).domain
+def _distinct(rows: list[dict[str, Any]], space: dict[str, Any]) -> sw.space.Finite:
+    domain = sw.Candidates(rows, space=space).domain
     if len(domain) != len(rows):
-        message = "two architectures are encoded alike: rows could not be told apart."
+        message = "two architectures have the same encoding: their rows cannot be told apart."
         raise InputError(message)
     return domain
 
 
-class Official(Protocol):
-    """What is used of ``nats_bench.create(folder, "sss", fast_mode=True, verbose=False)``."""
+class NATSBench(Protocol):
+    """The part of ``nats_bench.create(folder, "sss", fast_mode=True, verbose=False)`` in use."""
 
     def get_more_info(
         self, index: int, dataset: str, *, hp: str, is_random: bool
@@ -120,11 +124,11 @@ class Official(Protocol):
         ...
 
 
-def convert(api: Official, out: Path, architectures: int = 32_768) -> Path:
+def convert(api: NATSBench, out: Path, architectures: int = 32_768) -> Path:
     """The official size space as one table, which ``nats_size`` loads.
 
     Args:
-        api: See ``Official``.
+        api: NATS-Bench's own interface.
         out: Where to write it: ``nats_sss/nats_sss.npz`` in the data folder.
         architectures: How many, from the first on.
     """

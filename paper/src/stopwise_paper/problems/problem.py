@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a problem is: where to look, what comes back, what it costs, what it is judged by."""
+"""The problem: a domain, an objective with its costs, and the value that regret is judged by."""
 
 from __future__ import annotations
 
@@ -9,19 +9,26 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from stopwise.core.beliefs.prices import CostModel, KnownCost, LearnedCost
-from stopwise.core.numerics.seeds import stream
-from stopwise.core.space import Domain, Finite
+import stopwise as sw
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
+from stopwise_paper.seeds import stream
 
-LEARNED = "learned"  # the price that is not known: decisions learn it from what was paid
+LEARNED = "learned"  # the price that is unknown: decisions learn it from what was paid
 
 
-class Outcome(NamedTuple):
-    """What came back from one evaluation; costs by price."""
+class Evaluation(NamedTuple):
+    """One evaluation of an objective.
 
-    where: Any
+    Args:
+        x: Row number of a table, or the point itself.
+        value: The objective, which is minimised.
+        judged: The value that regret counts, the test error, say.
+        costs: The cost that decisions see, by price.
+        judged_costs: The cost that is really paid, by price.
+    """
+
+    x: Any
     value: float
     judged: float
     costs: Mapping[str, float]
@@ -29,52 +36,48 @@ class Outcome(NamedTuple):
 
 
 class Problem(Protocol):
-    """A problem of the paper.
-
-    ``kernel`` is ``"known"`` where objectives are drawn from the model, at this length scale, and
-    ``"fitted"`` where hyper-parameters are.
-    """
+    """A problem of the paper."""
 
     @property
-    def domain(self) -> Domain:
-        """Where to look."""
+    def domain(self) -> sw.space.Domain:
+        """The encoded space."""
         ...
 
     @property
     def optimum(self) -> float:
-        """The best judged value that can be had."""
+        """The best judged value of any point."""
         ...
 
     @property
     def epsilon(self) -> float:
-        """Of the probabilistic regret bound."""
+        """Epsilon of the probabilistic regret bound."""
         ...
 
     @property
     def kernel(self) -> Literal["known", "fitted"]:
-        """See above."""
+        """``"known"`` where objectives are drawn from the model's kernel, else ``"fitted"``."""
         ...
 
     @property
     def lengthscale(self) -> float:
-        """Of a known kernel."""
+        """Length scale of a known kernel; nan where it is fitted."""
         ...
 
     @property
     def facts(self) -> Mapping[str, str | float]:
-        """What to remember beside a trajectory."""
+        """What is recorded beside a trajectory: the source of runtimes, say."""
         ...
 
     def initial(self, seed: int, n: int | None = None) -> Array:
         """The initial design, encoded: n points, or 2(d + 1)."""
         ...
 
-    def evaluate(self, x: Array) -> Outcome:
-        """What comes back at an encoded point."""
+    def evaluate(self, x: Array) -> Evaluation:
+        """Evaluate the objective at an encoded point."""
         ...
 
-    def cost_model(self, cost: str) -> CostModel:
-        """How decisions are priced."""
+    def cost_model(self, cost: str) -> sw.beliefs.CostModel:
+        """The cost model by which decisions are priced."""
         ...
 
 
@@ -84,18 +87,18 @@ class Table:
 
     Args:
         domain: The candidates.
-        y: What is optimised, minimised, one per candidate.
-        judged: What it is scored by; the test error, say.
-        costs: What decisions may be priced by, by name; the price ``learned`` is what is paid and
-            must be learned.
-        judged_costs: What is really paid, by the same names.
-        epsilon: Of the probabilistic regret bound.
+        y: The objective, minimised, one value per candidate.
+        judged: The value that regret counts, one per candidate: the test error, say.
+        costs: Columns of costs by which decisions may be priced, by name; the price ``learned``
+            must be learned from what is paid.
+        judged_costs: Columns of what is really paid, by the same names.
+        epsilon: See ``Problem``.
         kernel: See ``Problem``.
         lengthscale: See ``Problem``.
-        facts: What to remember beside a trajectory.
+        facts: See ``Problem``.
     """
 
-    domain: Finite
+    domain: sw.space.Finite
     y: Array
     judged: Array
     costs: Mapping[str, Array]
@@ -118,10 +121,10 @@ class Table:
         rows = rng.choice(len(self.domain), max(n, usual), replace=False)[:n]
         return np.asarray(self.domain.points[rows])
 
-    def evaluate(self, x: Array) -> Outcome:
-        """Look a candidate up."""
+    def evaluate(self, x: Array) -> Evaluation:
+        """Look up a candidate."""
         row = int(self.domain.index_of(x[None, :])[0])
-        return Outcome(
+        return Evaluation(
             row,
             float(self.y[row]),
             float(self.judged[row]),
@@ -129,9 +132,11 @@ class Table:
             {k: float(v[row]) for k, v in self.judged_costs.items()},
         )
 
-    def cost_model(self, cost: str) -> CostModel:
+    def cost_model(self, cost: str) -> sw.beliefs.CostModel:
         """A known column, or one that is learned."""
         if cost not in self.costs:
             message = f"this problem has the prices {', '.join(self.costs)}, not {cost!r}."
             raise InputError(message)
-        return LearnedCost("gamma") if cost == LEARNED else KnownCost(self.costs[cost])
+        if cost == LEARNED:
+            return sw.beliefs.LearnedCost("gamma")
+        return sw.beliefs.KnownCost(self.costs[cost])

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``stopwise-paper``: run experiments, draw figures, list both."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from stopwise.errors import StopwiseError
+from stopwise_paper.experiments import EXPERIMENTS, SCALES
+from stopwise_paper.figures import FIGURES, draw_figures, experiments_read_by
+from stopwise_paper.runs.parallel import ENGINES
+from stopwise_paper.runs.runner import OUT, ExperimentRun, run_experiments
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The exit code: 1 if a cell failed, or a figure could not be drawn."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except StopwiseError as error:
+        parser.error(str(error))
+
+
+def _run(options: argparse.Namespace) -> int:
+    runs = run_experiments(
+        options.experiments,
+        scale=options.scale,
+        engine=options.engine,
+        jobs=options.jobs,
+        out=options.out,
+        acquisitions=options.acquisition,
+        rules=options.rule,
+        progress=sys.stderr.isatty(),
+    )
+    return _report(runs)
+
+
+def _figures(options: argparse.Namespace) -> int:
+    experiments = experiments_read_by(options.figures)
+    failed = 0
+    if experiments and not options.draw_only:
+        runs = run_experiments(
+            experiments,
+            scale=options.scale,
+            engine=options.engine,
+            jobs=options.jobs,
+            out=options.out,
+            progress=sys.stderr.isatty(),
+        )
+        failed = _report(runs)
+    folder = options.out / options.scale
+    drawn = draw_figures(
+        options.figures,
+        trajectories=folder,
+        out=folder / "figures",
+        scale=options.scale,
+        jobs=options.jobs,
+    )
+    for figure in drawn:
+        sys.stdout.write(f"{figure}\n")
+    return failed or int(not all(figure.files for figure in drawn))
+
+
+def _list(_options: argparse.Namespace) -> int:
+    sys.stdout.write("experiments\n")
+    for name, experiment in EXPERIMENTS.items():
+        sys.stdout.write(f"  {name:18} {experiment.purpose}\n")
+    sys.stdout.write("figures\n")
+    for name, figure in FIGURES.items():
+        sys.stdout.write(f"  {name:18} reads {', '.join(figure.reads) or 'no trajectories'}\n")
+    return 0
+
+
+def _report(runs: list[ExperimentRun]) -> int:
+    """Print what was run, and each failed cell with its error; 1 if a cell failed."""
+    code = 0
+    for run in runs:
+        sys.stdout.write(f"{run}\n")
+        for cell, error in run.counts.failed.items() if run.counts else ():
+            code = 1
+            sys.stderr.write(f"{cell}\n{error}\n")
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="stopwise-paper",
+        description="The experiments of 'Cost-aware Stopping for Bayesian Optimization'.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    run = commands.add_parser("run", help="run experiments; finished cells are not run again")
+    run.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help="default: all")
+    _add_shared_options(run)
+    for option, text in (
+        ("--acquisition", "run this acquisition too"),
+        ("--rule", "record this stopping rule too"),
+    ):
+        run.add_argument(option, action="append", default=[], metavar="MODULE:CLASS", help=text)
+    run.set_defaults(command=_run)
+    figures = commands.add_parser("figures", help="run what figures read, then draw them")
+    figures.add_argument("figures", nargs="*", metavar="FIGURE", help="default: all")
+    _add_shared_options(figures)
+    text = "draw from the trajectories that are there"
+    figures.add_argument("--draw-only", action="store_true", help=text)
+    figures.set_defaults(command=_figures)
+    listing = commands.add_parser("list", help="list experiments and figures")
+    listing.set_defaults(command=_list)
+    return parser
+
+
+def _add_shared_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--scale", choices=SCALES, default="laptop")
+    parser.add_argument("--engine", choices=ENGINES, default="local")
+    parser.add_argument("--jobs", type=int, default=-1, help="processes; -1: one per core")
+    parser.add_argument("--out", type=Path, default=OUT, help="trajectories go to OUT/SCALE")

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The models of the experiments: posteriors of the objective and prices, step by step.
+
+Observations are exact, and the noise of 1e-6 is a nugget. Where the kernel is known (objectives
+drawn from it) only the constant mean is fitted, by maximum likelihood, at every step. Elsewhere
+hyper-parameters are fitted, under gamma priors unless a cell names others, at every step or on a
+schedule; between two fits observations are appended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import numpy as np
+
+import stopwise as sw
+from stopwise.errors import InputError
+from stopwise_paper.arrays import Array
+from stopwise_paper.cell import Cell
+from stopwise_paper.problems import Problem
+from stopwise_paper.runs.table_posterior import Projection, TablePosterior
+from stopwise_paper.runs.triangular import solve_lower
+
+NUGGET = 1e-6
+PRIOR = "gamma"
+_DENSE = 10  # on the schedule, hyper-parameters are fitted at every step up to this one
+
+
+def is_refit_due(t: int, refit: str) -> bool:
+    """Whether hyper-parameters are fitted anew after t evaluations.
+
+    Args:
+        t: Evaluations after the initial design.
+        refit: ``"always"``; or ``"schedule"``: at every step up to t = 10, then after every
+            ceil(t/10) steps.
+    """
+    if refit not in ("always", "schedule"):
+        message = f"refit={refit!r} is not known: give 'always' or 'schedule'."
+        raise InputError(message)
+    if refit == "always" or t <= _DENSE:
+        return True
+    last = _DENSE
+    while last < t:
+        last += -(-last // _DENSE)
+    return last == t
+
+
+@dataclass(slots=True)
+class ObjectiveModel:
+    """The posterior of the objective, updated at every step.
+
+    Args:
+        problem: The problem.
+        nugget: Noise variance, standardised.
+        prior: Prior of the hyper-parameters where they are fitted.
+        refit: When hyper-parameters are fitted; see ``is_refit_due``.
+        projection: Shared by all posteriors over a table; None on a box.
+    """
+
+    problem: Problem
+    nugget: float
+    prior: str | None
+    refit: str
+    projection: Projection | None
+    _last: sw.beliefs.Posterior | None = field(default=None, init=False)
+
+    @classmethod
+    def of(cls, cell: Cell, problem: Problem, capacity: int) -> ObjectiveModel:
+        """The model that a cell asks for, of at most so many observations."""
+        return cls(
+            problem,
+            float(cell.option("nugget", NUGGET)),
+            cell.option("prior", PRIOR),
+            cell.option("refit", "always"),
+            projection_of(problem, capacity),
+        )
+
+    def update(self, X: Array, y: Array, t: int) -> sw.beliefs.Posterior:
+        """The posterior after all observations; it is asked for after each one in turn."""
+        if self.problem.kernel == "known":
+            return self._with_fitted_mean(self._appended(X, y) if t else self._at_truth(X, y))
+        if is_refit_due(t, self.refit) or self._last is None:
+            self._last = _over_table(
+                sw.beliefs.fit_posterior(
+                    X,
+                    y,
+                    groups=self.problem.domain.groups,
+                    noise=self.nugget,
+                    prior=self.prior,
+                    start=self._last.hyper if self._last else None,
+                    interpolate=True,
+                ),
+                self.projection,
+            )
+            return self._last
+        return self._appended(X, y)
+
+    def _at_truth(self, X: Array, y: Array) -> sw.beliefs.Posterior:
+        """At the kernel that the objective was drawn from, in the objective's units."""
+        lengthscales = np.full(self.problem.domain.d, self.problem.lengthscale)
+        posterior = sw.beliefs.condition(
+            X,
+            y,
+            sw.beliefs.Hyperparameters(lengthscales, 1.0, self.nugget),
+            standardiser=sw.beliefs.Standardiser(),
+            interpolate=True,
+        )
+        self._last = _over_table(posterior, self.projection)
+        return self._last
+
+    def _appended(self, X: Array, y: Array) -> sw.beliefs.Posterior:
+        if self._last is None:
+            message = "there is no posterior to append an observation to."
+            raise InputError(message)
+        self._last = self._last.append(X[-1], float(y[-1]))
+        return self._last
+
+    def _with_fitted_mean(self, posterior: sw.beliefs.Posterior) -> sw.beliefs.Posterior:
+        """The constant mean that maximises the likelihood, in place of zero."""
+        ones = solve_lower(posterior.lower, np.ones((len(posterior), 1)))[:, 0]
+        mean = float(ones @ posterior.residual / (ones @ ones))
+        return replace(
+            posterior,
+            hyper=replace(posterior.hyper, mean=mean),
+            residual=posterior.residual - mean * ones,
+        )
+
+
+@dataclass(slots=True)
+class PriceModel:
+    """A price that is learned from what was paid, fitted on the same schedule.
+
+    Args:
+        problem: The problem.
+        cost: The cost model.
+        refit: When hyper-parameters are fitted; see ``is_refit_due``.
+        projection: Shared by all posteriors over a table; None on a box.
+    """
+
+    problem: Problem
+    cost: sw.beliefs.LearnedCost
+    refit: str
+    projection: Projection | None
+    _last: sw.beliefs.LearnedPrice | None = field(default=None, init=False)
+
+    def update(self, X: Array, paid: Array, t: int) -> sw.beliefs.Price:
+        """The price after all payments; it is asked for after each one in turn."""
+        if self._last is not None and not is_refit_due(t, self.refit):
+            posterior = self._last.posterior.append(X[-1], float(np.log(paid[-1])))
+        else:
+            start = self._last.posterior.hyper if self._last else None
+            fitted = self.cost.price(self.problem.domain, X, paid, start)
+            posterior = cast("sw.beliefs.LearnedPrice", fitted).posterior
+            posterior = _over_table(posterior, self.projection)
+        self._last = sw.beliefs.LearnedPrice(posterior)
+        return self._last
+
+
+def projection_of(problem: Problem, capacity: int) -> Projection | None:
+    """A projection of the problem's candidates; None where they cannot be enumerated."""
+    domain = problem.domain
+    return Projection(domain.points, capacity) if isinstance(domain, sw.space.Finite) else None
+
+
+def _over_table(
+    posterior: sw.beliefs.Posterior, projection: Projection | None
+) -> sw.beliefs.Posterior:
+    return posterior if projection is None else TablePosterior.of(posterior, projection)
