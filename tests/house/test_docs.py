@@ -8,7 +8,11 @@ import pytest
 
 from tests.support.repository import ROOT
 
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "paper").glob("*.md")),
+]
 DECISIONS = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
 CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How figures look: colours that can be told apart by everybody, names, files."""
+"""The style of figures: a palette that colour-blind readers can use, labels, axes, files."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Record = Mapping[str, Any]
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, RED, YELLOW, GREY, BLACK = "#56B4E9", "#D55E00", "#F0E442", "#8C8C8C", "#000000"
 
-_LONG = 3e3  # an axis so many times as high as low has room for powers of ten alone
-_LETTERS = 16  # of a note to the inch
+_LONG = 3e3  # ratio of the ends of an axis above which only powers of ten are labelled
+_LETTERS = 16  # of a note, per inch
 
 RULES = {
     "pbgi": ("PBGI/LogEIPC", RED, "o"),
@@ -52,11 +52,12 @@ class Sheet:
     """One figure and the table behind it.
 
     Args:
-        name: Of its files.
+        name: Stem of its files.
         records: Rows of the table.
-        figure: The drawing; a table alone has none.
-        note: What the reader must know: cells that are missing, stand-ins.
-        text: What is to be read beside them, in Markdown.
+        figure: The drawing; None for a table alone.
+        note: Remarks for the reader: missing cells, stand-ins.
+        text: A page beside them, in Markdown.
+        files: The files, once they are written.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Sheet:
 
 
 def rule_style(name: str) -> tuple[str, str, str]:
-    """Label, colour and marker of a rule; somebody else's is grey."""
+    """Label, colour and marker of a rule; that of a plugin is grey."""
     return RULES.get(name, (name, GREY, "D"))
 
 
@@ -78,7 +79,7 @@ def acquisition_style(name: str) -> tuple[str, str]:
 
 
 def lam_label(lam: float) -> str:
-    """Lambda as people read it."""
+    """The label of a lambda."""
     return rf"$\lambda$ = {lam:g}"
 
 
@@ -147,7 +148,7 @@ def title(axes: Axes, text: str) -> None:
 
 
 def labels(axes: Axes, x: str = "", y: str = "") -> None:
-    """Names of the axes, where there are any."""
+    """Labels of the axes; empty ones are left out."""
     if x:
         axes.set_xlabel(x, fontsize=8)
     if y:

@@ -51,7 +51,7 @@ def draw(results: Results) -> Iterator[Sheet]:
 
 
 def _moment(view: Trajectory, x: Array) -> tuple[Array, Array, Array, Array]:
-    """Data and posterior when nothing is worth the higher cost any more; else the last ones."""
+    """Data and posterior when first nothing is worth the higher cost; else the last ones."""
     places = view.x / (int(view.cell.option("grid", GRID)) - 1.0)
     hyper = sw.beliefs.Hyperparameters(np.array([LENGTHSCALE]), 1.0, 1e-6)
     unit = sw.beliefs.Standardiser()

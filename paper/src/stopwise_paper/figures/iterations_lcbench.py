@@ -12,7 +12,7 @@ from stopwise_paper.figures._style import Sheet
 
 
 def draw(results: Results) -> Iterator[Sheet]:
-    """The data sets that the paper shows; the first there is if none of them is there."""
+    """The data sets that the paper shows; the first data set if there are none of these."""
     there = list(dict.fromkeys(v.cell.problem for v in results.views("lcbench")))
     shown = [f"lcbench:{name}" for name in RUNTIMES if f"lcbench:{name}" in there]
     for problem in shown or there[:1]:

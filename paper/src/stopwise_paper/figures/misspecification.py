@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stopped by a proxy of the cost, scored by what was really paid."""
+"""Misspecified costs: stopped by a proxy of the runtime, scored by the measured runtime."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NATS-Bench: bars at three lambdas; the topology space where it stands in says so."""
+"""NATS-Bench: bars at three lambdas; labels say where the topology space stands in."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many runs each rule never stopped, on LCBench and NATS-Bench."""
+"""Runs that a rule never stopped, on LCBench and NATS-Bench."""
 
 from __future__ import annotations
 

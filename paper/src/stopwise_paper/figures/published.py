@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ours beside the published numbers, and with the departures of the published code switched on."""
+"""Our numbers beside the published ones, plain and with the published code's departures."""
 
 from __future__ import annotations
 

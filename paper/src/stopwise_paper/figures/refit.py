@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LCBench: does fitting hyper-parameters on a schedule change the tables?"""
+"""LCBench: tables with hyper-parameters fitted on a schedule and at every step."""
 
 from __future__ import annotations
 

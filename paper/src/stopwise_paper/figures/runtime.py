@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""8D: how long each rule takes at each step."""
+"""8D: the time that each rule takes at each step."""
 
 from __future__ import annotations
 

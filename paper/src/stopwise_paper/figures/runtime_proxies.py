@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runtimes against what stands for them: parameters on LCBench, FLOPs on NATS-Bench."""
+"""Runtimes against their proxies: model parameters on LCBench, FLOPs on NATS-Bench."""
 
 from __future__ import annotations
 

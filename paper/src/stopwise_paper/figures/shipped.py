@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table that ships with the package, with costs known and learned."""
+"""The table that comes with this package, with known and with learned costs."""
 
 from __future__ import annotations
 

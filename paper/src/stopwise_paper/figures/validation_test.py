@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LCBench: do the best by validation error stay the best by test error?"""
+"""LCBench: the overlap of the best configurations by validation error and by test error."""
 
 from __future__ import annotations
 
