@@ -74,7 +74,7 @@ def test_names_lead_to_kernels_and_kernels_are_frozen_values():
         assert make_kernel(name) == make_kernel(kernel) == kernel
         assert hash(kernel) == hash(make())
         assert dataclasses.is_dataclass(kernel)
-        with pytest.raises(AttributeError):
+        with pytest.raises((AttributeError, TypeError)):  # a class with slots raises either
             kernel.name = "another"
     assert KERNELS["matern52"]() == DEFAULT_KERNEL
     with pytest.raises(InputError, match="no kernel 'matern'"):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws: every answer against an integral of the cdf, and slopes against differences.
 
-``LAWS`` has a maker of each law from its parameters; what is asked of one is asked of all.
+``LAWS`` has a maker of each law from its parameters, those that warps make of a normal included;
+what is asked of one is asked of all.
 """
 
 import math
@@ -10,14 +11,26 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from stopwise.core.beliefs import WARPS
 from stopwise.core.beliefs.laws import Normal
 
-# name -> (maker, parameters, elementwise)
+MEANS, DEVIATIONS = np.array([0.3, -0.5, 0.7]), np.array([0.5, 0.6, 0.1])
+
+
+def warped(warp):
+    return lambda mean, std: warp.law(Normal(mean, std))
+
+
+# name -> (maker, parameters)
 LAWS = {
-    "normal": (Normal, (np.array([0.3, -1.0, 2.0]), np.array([0.5, 1.5, 0.1]))),
+    "normal": (Normal, (MEANS, DEVIATIONS)),
+    **{
+        f"normal, warped by {name}": (warped(make()), (MEANS, DEVIATIONS))
+        for name, make in WARPS.items()
+    },
 }
 EACH = pytest.mark.parametrize(("make", "parameters"), LAWS.values(), ids=list(LAWS))
-LEVELS = np.array([0.0, 0.5, 1.9])
+LEVELS = np.array([0.0, 0.5, 0.9])
 PRICE = np.array([0.05, 0.3, 0.4])
 
 

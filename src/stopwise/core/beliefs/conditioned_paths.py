@@ -89,7 +89,7 @@ class PathConditioner:
         about_pivots = cholesky.solve_upper(self.lower, wanted) * scale
         about_data = prior.updates - self._pull @ about_pivots
         weights = np.vstack([about_data, about_pivots])
-        weights *= scale
+        weights *= posterior.hyper.outputscale * scale
         features = FourierFeatures(prior.features.frequencies, prior.features.weights * scale)
         return ConditionedPaths(posterior, features, self._basis, np.ascontiguousarray(weights.T))
 
@@ -112,7 +112,7 @@ class PathConditioner:
     @cached_property
     def _basis(self) -> KernelBasis:
         """Kernels about data and pivots."""
-        return self.posterior.basis(np.vstack([self.posterior.X, self.pivots]))
+        return self.posterior.kernels_about(np.vstack([self.posterior.X, self.pivots]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -68,7 +68,7 @@ class DifferencePosterior:
     @cached_property
     def _basis(self) -> KernelBasis:
         """Kernels about the data and x*."""
-        return self.posterior.basis(np.vstack([self.posterior.X, self.x]))
+        return self.posterior.kernels_about(np.vstack([self.posterior.X, self.x]))
 
     @cached_property
     def _weights(self) -> Array:
@@ -76,4 +76,5 @@ class DifferencePosterior:
         lower = self.posterior.lower
         cross = self.posterior.cross_covariance(self.x[None, :])
         pull = cholesky.solve_upper(lower, cholesky.solve_lower(lower, cross))[:, 0]
-        return self.posterior.standardiser.scale**2 * np.append(-pull, 1.0)
+        unit = self.posterior.hyper.outputscale * self.posterior.standardiser.scale**2
+        return unit * np.append(-pull, 1.0)

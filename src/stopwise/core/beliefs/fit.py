@@ -15,10 +15,11 @@ from functools import cached_property
 import numpy as np
 
 from stopwise.core.beliefs.active_set_bfgs import descend
-from stopwise.core.beliefs.gp import Posterior, as_data, condition
+from stopwise.core.beliefs.gp import Posterior, condition
 from stopwise.core.beliefs.hyperparameters import Hyperparameters
 from stopwise.core.beliefs.kernels import DEFAULT_KERNEL, Kernel, make_kernel
 from stopwise.core.beliefs.likelihood import Likelihood, log_likelihood
+from stopwise.core.beliefs.observations import as_data
 from stopwise.core.beliefs.pairwise_distances import PairwiseDistances
 from stopwise.core.beliefs.priors import Fixed, Flat, Prior, Priors, priors
 from stopwise.core.beliefs.standardiser import Standardiser

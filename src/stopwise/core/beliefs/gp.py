@@ -26,12 +26,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from stopwise.core.beliefs.distances import from_pairs, pair_square_distances
 from stopwise.core.beliefs.hyperparameters import Hyperparameters
 from stopwise.core.beliefs.kernel_basis import KernelBasis
 from stopwise.core.beliefs.laws import Law, Normal
+from stopwise.core.beliefs.observations import as_data
 from stopwise.core.beliefs.standardiser import Standardiser
 from stopwise.core.numerics import cholesky
 from stopwise.core.numerics.arrays import Array, Indices
@@ -40,7 +40,7 @@ from stopwise.errors import InputError
 if TYPE_CHECKING:
     from stopwise.core.beliefs.difference_posterior import DifferencePosterior
 
-__all__ = ["Hyperparameters", "Normal", "Posterior", "Standardiser", "as_data", "condition"]
+__all__ = ["Hyperparameters", "Normal", "Posterior", "Standardiser", "condition"]
 
 AnyArray = TypeVar("AnyArray", Array, Indices)
 
@@ -141,7 +141,7 @@ class Posterior:
 
     def with_gradient(self, X: Array) -> tuple[Normal, Array, Array]:
         """``(Normal, d mean/dx, d std/dx)`` at the rows of X; meant for a few rows at a time."""
-        kernels = self._basis.at(self.scaled(X))
+        kernels = self._basis.at(self._multiplied(X))
         u = cholesky.times_lower(self.whitener, kernels.values.T)
         w = self._unwhitened(u)
         variance = self.hyper.outputscale - np.vecdot(u.T, u.T)
@@ -151,7 +151,8 @@ class Posterior:
             pull = w + self.nugget * self._unwhitened(cholesky.times_lower(self.whitener, w))
         normal = self._unstandardised(self.residual @ u, variance)
         scale = self.standardiser.scale
-        d_mean, d_half_variance = self.in_x(kernels.gradients(self._weights, pull.T), X, scale)
+        gradients = kernels.gradients(self._weights, pull.T) * (self._inverse_lengthscales * scale)
+        d_mean, d_half_variance = gradients * self.hyper.kernel.warp_slope(X)
         # d std = d variance/(2 std); none where nothing is uncertain.
         std = normal.std[:, None]
         scale_over_std = np.divide(-scale, std, out=np.zeros_like(std), where=std > 0)
@@ -161,14 +162,14 @@ class Posterior:
         """Posterior covariances between the rows of A and of B, in squared units of the warp."""
         u_a = cholesky.times_lower(self.whitener, self.cross_covariance(A))
         if A is B:  # every pair once
-            squares = pair_square_distances(self.scaled(A))
+            squares = pair_square_distances(self._multiplied(A))
             value = from_pairs(self.hyper.kernel.value(squares), len(A))
             np.fill_diagonal(value, 1.0)
-            value *= self.hyper.outputscale
             u_b = u_a
         else:
-            value = self.basis(B).values(self.scaled(A))
+            value = KernelBasis(self.hyper.kernel, self._multiplied(B)).values(self._multiplied(A))
             u_b = cholesky.times_lower(self.whitener, self.cross_covariance(B))
+        value *= self.hyper.outputscale
         value -= u_a.T @ u_b
         if self.interpolate:
             w_a = self._unwhitened(u_a)
@@ -179,21 +180,19 @@ class Posterior:
 
     def cross_covariance(self, X: Array) -> Array:
         """Prior covariance of data and X, (n, rows), standardised; Fortran-ordered for solves."""
-        return self._basis.values(self.scaled(X)).T
-
-    def basis(self, X: Array) -> KernelBasis:
-        """Prior covariances with f at the rows of X, as functions of scaled inputs."""
-        return KernelBasis(self.hyper.kernel, self.scaled(X), self.hyper.outputscale)
+        return self._basis.values(self._multiplied(X)).T
 
     def scaled(self, X: Array) -> Array:
         """The rows of X as the kernel sees them: warped, in length scales."""
-        return self.hyper.kernel.warp(X) * self._inverse_lengthscales
+        return self.hyper.kernel.warp(X) / self.column_lengthscales
 
-    def in_x(self, gradients: Array, X: Array, unit: float = 1.0) -> Array:
-        """Gradients in scaled inputs as gradients in the rows of X, times ``unit``."""
-        gradients = gradients * (self._inverse_lengthscales * unit)
-        gradients *= self.hyper.kernel.warp_slope(X)
-        return gradients
+    def in_x(self, gradients: Array, X: Array) -> Array:
+        """Gradients in scaled inputs as gradients in the rows of X."""
+        return gradients / self.column_lengthscales * self.hyper.kernel.warp_slope(X)
+
+    def kernels_about(self, X: Array) -> KernelBasis:
+        """The kernel about each row of X, of unit variance, as functions of scaled inputs."""
+        return KernelBasis(self.hyper.kernel, self.scaled(X))
 
     # ------------------------------------------------------------- conditioning
 
@@ -254,7 +253,11 @@ class Posterior:
     @cached_property
     def _basis(self) -> KernelBasis:
         """Prior covariances with the data."""
-        return self.basis(self.X)
+        return KernelBasis(self.hyper.kernel, self._multiplied(self.X), self.hyper.outputscale)
+
+    def _multiplied(self, X: Array) -> Array:
+        """As ``scaled``, but by a product, which is faster and may differ in the last bit."""
+        return self.hyper.kernel.warp(X) * self._inverse_lengthscales
 
     @cached_property
     def _inverse_lengthscales(self) -> Array:
@@ -317,22 +320,9 @@ def condition(
         standardiser = Standardiser.of(hyper.warp.forward(y))
     groups = _frozen(np.arange(X.shape[1]) if groups is None else np.array(groups))
     empty = np.empty((0, 0), order="F")
-    blank = Posterior(
-        _frozen(X.copy()), hyper, standardiser, groups, interpolate, empty, empty, y, 0.0
-    )
+    X = _frozen(X.copy())
+    blank = Posterior(X, hyper, standardiser, groups, interpolate, empty, empty, y, 0.0)
     return _factorised(blank, _centred(y, hyper, standardiser))
-
-
-def as_data(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    """Inputs (n, width) and observations (n,) as float64, or an error that says what they are."""
-    inputs, values = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if inputs.ndim != 2 or values.shape != inputs.shape[:1]:
-        message = (
-            f"X has shape {inputs.shape} and y has shape {values.shape}: give one row of X per"
-            " value of y, (n, width) and (n,)."
-        )
-        raise InputError(message)
-    return inputs, values
 
 
 def _centred(y: Array, hyper: Hyperparameters, standardiser: Standardiser) -> Array:

@@ -27,7 +27,6 @@ from scipy.linalg import lapack
 
 from stopwise.core.beliefs.fourier_features import FourierFeatures
 from stopwise.core.beliefs.gp import Posterior
-from stopwise.core.beliefs.kernel_basis import KernelBasis
 from stopwise.core.beliefs.warps import Warp
 from stopwise.core.numerics import cholesky
 from stopwise.core.numerics.arrays import Array, Indices
@@ -101,7 +100,7 @@ class Paths:
         values = np.empty((len(X), len(self)))
         for start in range(0, len(X), _BLOCK):
             rows = slice(start, start + _BLOCK)
-            values[rows] = self.features(_scaled(self.posterior, X[rows]))
+            values[rows] = self.features(self.posterior.scaled(X[rows]))
             values[rows] += self.posterior.cross_covariance(X[rows]).T @ self.updates
         return self._unstandardised(values).T
 
@@ -111,16 +110,14 @@ class Paths:
         ``which`` says which path a row is for; row i is for path i if it is left out.
         """
         which = np.arange(len(X)) if which is None else which
-        hyper, scaled = self.posterior.hyper, _scaled(self.posterior, X)
-        basis = KernelBasis(hyper.kernel, _scaled(self.posterior, self.posterior.X))
-        kernels, weights = basis.at(scaled), hyper.outputscale * self.updates[:, which].T
+        posterior, hyper = self.posterior, self.posterior.hyper
+        scaled, weights = posterior.scaled(X), hyper.outputscale * self.updates[:, which].T
+        kernels = posterior.kernels_about(posterior.X).at(scaled)
         value, gradient = self.features.with_gradient(scaled, which)
         value += np.einsum("ij,ij->i", kernels.values, weights)
         gradient += kernels.gradients(weights)[0]
-        gradient *= hyper.kernel.warp_slope(X)
-        gradient /= self.posterior.column_lengthscales
-        gradient *= self.posterior.standardiser.scale
-        value = self._unstandardised(value)
+        value, gradient = self._unstandardised(value), posterior.in_x(gradient, X)
+        gradient *= posterior.standardiser.scale
         gradient *= hyper.warp.inverse_slope(value)[:, None]
         return hyper.warp.inverse(value), gradient
 
@@ -163,7 +160,7 @@ def sample_paths(
     if single:
         drawn, weights = drawn.astype(np.float32), weights.astype(np.float32)
     features = FourierFeatures(drawn, weights)
-    prior = features(_scaled(posterior, posterior.X))
+    prior = features(posterior.scaled(posterior.X))
     centred = (posterior.lower @ posterior.residual)[:, None] - prior
     if not posterior.interpolate:
         centred -= math.sqrt(posterior.nugget) * rng.standard_normal(centred.shape)
@@ -171,8 +168,3 @@ def sample_paths(
     for array in (drawn, weights, updates):
         array.flags.writeable = False
     return Paths(posterior, features, updates)
-
-
-def _scaled(posterior: Posterior, X: Array) -> Array:
-    """As ``posterior.scaled``, but by division: recorded studies rest on its last bit."""
-    return posterior.hyper.kernel.warp(X) / posterior.column_lengthscales

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stopwise.core.beliefs.observations import reject_non_finite
 from stopwise.core.numerics.arrays import Array
-from stopwise.errors import InputError
 
 _ROUNDING = 1e-13  # spread of y below this fraction of |y| is rounding, not signal
 _NO_SPREAD = 1e-10  # of |y|: what counts as a deviation of values that have none
@@ -53,15 +53,3 @@ class Standardiser:
     def inverse(self, z: Array) -> Array:
         """Standardised values in the units of the data."""
         return z * self.scale + self.shift
-
-
-def reject_non_finite(y: Array) -> None:
-    """An InputError that names the first observation that is nan or infinite."""
-    bad = np.flatnonzero(~np.isfinite(y))
-    if bad.size:
-        message = (
-            f"observations must be finite: observation {bad[0]} is {float(y.flat[bad[0]])!r}"
-            f" ({bad.size} of {y.size} are not finite). Report a failed evaluation as failed"
-            " instead of giving nan or inf."
-        )
-        raise InputError(message)
