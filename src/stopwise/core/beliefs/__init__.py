@@ -7,6 +7,8 @@
 - ``KERNELS`` and ``WARPS`` are the tables of kernels and output warps.
 - What a posterior says of f at some points is a ``Law``; without a warp it is a ``Normal``.
 - ``sample_paths`` draws whole functions; of a posterior of no data, draws of the prior.
+- ``RefitAlways``, ``RefitWhenGrown`` and ``RefitOnSchedule`` say when hyper-parameters are fitted
+  anew; in between, observations are appended.
 - ``UnitCost``, ``KnownCost`` and ``LearnedCost`` say how costs are come by; their ``price`` over a
   domain is a ``Price``. ``Belief`` is a model of the objective and a price.
 
@@ -44,6 +46,12 @@ from stopwise.core.beliefs.priors import (
     Priors,
     priors,
 )
+from stopwise.core.beliefs.refits import (
+    RefitAlways,
+    RefitOnSchedule,
+    RefitPolicy,
+    RefitWhenGrown,
+)
 from stopwise.core.beliefs.standardiser import Standardiser
 from stopwise.core.beliefs.surrogate import Marginals, Surrogate
 from stopwise.core.beliefs.warps import DEFAULT_WARP, WARPS, Warp
@@ -77,6 +85,10 @@ __all__ = [
     "Pricing",
     "Prior",
     "Priors",
+    "RefitAlways",
+    "RefitOnSchedule",
+    "RefitPolicy",
+    "RefitWhenGrown",
     "Standardiser",
     "Surrogate",
     "UnitCost",
