@@ -2,6 +2,10 @@
 """Stopping rules: when to evaluate no more. One file each.
 
 A new one is a file and a line in ``RULES``; what others need to know of it, it says in ``traits``.
+
+- ``traits_of`` gives the traits of any rule, wrapped or not; ``innermost`` the rule inside.
+- ``sweep`` gives the verdicts over a whole record at once, and ``moving_average`` the numbers that
+  ``Smoothed`` reads of one (``SignalColumns``).
 """
 
 from __future__ import annotations
@@ -9,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stopwise.core.lookup import make
-from stopwise.core.traces import Signal, Trace
+from stopwise.core.traces import Scale, Signal, Trace
+from stopwise.stopping._moving_average import moving_average
 from stopwise.stopping.compose import After, Smoothed
 from stopwise.stopping.convergence import Convergence
 from stopwise.stopping.fixed import FixedTrials
@@ -22,7 +27,12 @@ from stopwise.stopping.rule import StoppingRule
 from stopwise.stopping.signals import SignalKind
 from stopwise.stopping.srgap_median import SRGapMedian
 from stopwise.stopping.sweeps import sweep
-from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
+from stopwise.stopping.threshold_rule import (
+    Boundary,
+    SignalColumns,
+    SignalRecord,
+    ThresholdRule,
+)
 from stopwise.stopping.traits import RuleParameter, RuleTraits, innermost, traits_of
 from stopwise.stopping.ucb_lcb import UCBLCB
 from stopwise.stopping.verdict import Verdict
@@ -42,7 +52,9 @@ __all__ = [
     "RuleParameter",
     "RuleTraits",
     "SRGapMedian",
+    "Scale",
     "Signal",
+    "SignalColumns",
     "SignalKind",
     "SignalRecord",
     "Smoothed",
@@ -52,6 +64,7 @@ __all__ = [
     "Verdict",
     "innermost",
     "make_rule",
+    "moving_average",
     "sweep",
     "traits_of",
 ]
