@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cells, run: the models behind them, every kind of experiment, and determinism."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -9,14 +9,16 @@ import pytest
 import stopwise as sw
 from paper.tests.support.experiment_data import require_real_data
 from paper.tests.test_cells import assert_same
-from stopwise.acquisition import PBGID, Snapshot
+from stopwise.acquisition import PBGID, LogEIPC, Snapshot
 from stopwise.errors import InputError
+from stopwise.stopping import RuleTraits, SignalKind, Verdict
 from stopwise_paper import Cell
 from stopwise_paper.experiments import EXPERIMENTS, plan, with_plugins
 from stopwise_paper.plugins import load_plugin
 from stopwise_paper.problems import LEARNED, make_problem
-from stopwise_paper.runs.loop import rules_of, run_cell
-from stopwise_paper.runs.models import is_refit_due
+from stopwise_paper.runs.loop import run_cell
+from stopwise_paper.runs.models import REFITS, refits_of
+from stopwise_paper.runs.rules import rules_of
 from stopwise_paper.runs.table_posterior import Projection, TablePosterior
 from stopwise_paper.runs.trajectory import LOG_GAIN_PER_COST
 
@@ -62,10 +64,21 @@ def test_decisions_on_a_table_read_the_projection(cost, monkeypatch):
         return marginals(self, posterior)
 
     monkeypatch.setattr(Projection, "marginals", counted)
-    run_cell(Cell.of("s", "sklearn:cancer-forest", cost, "logeipc", seed=0, cap=2))
+    rows = []
+    plain = sw.beliefs.Posterior.__call__
+
+    def of_rows(self, X):
+        rows.append(len(X))
+        return plain(self, X)
+
+    monkeypatch.setattr(sw.beliefs.Posterior, "__call__", of_rows)
+    cell = Cell.of("s", "sklearn:cancer-forest", cost, "logeipc", seed=0, cap=2)
+    run_cell(cell)
     times = 1 if cost == "proxy" else 2  # a learned price has a posterior too
     for n in (12, 13, 14):
         assert seen.count(n) >= times
+    # Laws and prices of the whole table come from it, and from nowhere else.
+    assert max(rows) < len(make_problem(cell).domain)
 
 
 @pytest.mark.parametrize("acquisition", ["pbgi", "logeipc"])
@@ -104,14 +117,94 @@ def test_signals_are_those_of_a_model_made_from_nothing(acquisition):
             np.testing.assert_allclose(recorded, fresh, rtol=1e-4, atol=1e-6)
 
 
-def test_the_schedule_fits_always_at_first_and_ever_more_rarely():
-    due = [t for t in range(201) if is_refit_due(t, "schedule")]
-    assert due[:14] == [*range(11), 11, 13, 15]
-    assert len(due) < 50
-    assert (np.diff(due[10:]) <= 0.2 * np.array(due[11:])).all()
-    assert all(is_refit_due(t, "always") for t in range(50))
-    with pytest.raises(InputError, match="refit='never'"):
-        is_refit_due(3, "never")
+def test_a_cell_names_its_refit_policy():
+    cell = Cell.of("s", "sklearn:cancer-forest", "proxy", "logeipc", seed=0, cap=2)
+    assert refits_of(cell) == sw.beliefs.RefitAlways()
+    assert refits_of(replace(cell, options=(("refit", "always"),))) == sw.beliefs.RefitAlways()
+    schedule = replace(cell, options=(("refit", "schedule"),))
+    assert refits_of(schedule) == sw.beliefs.RefitOnSchedule()
+    with pytest.raises(InputError, match="refit='never' is not known: give one of always, sched"):
+        run_cell(replace(cell, options=(("refit", "never"),)))
+
+
+@pytest.mark.parametrize("cost", ["proxy", LEARNED])
+def test_models_are_fitted_when_the_policy_says_so(cost, monkeypatch):
+    asked = []
+
+    @dataclass(frozen=True)
+    class EveryThird:
+        def is_due(self, n, *, fitted_to, t):
+            asked.append((n, fitted_to, t))
+            return n >= fitted_to + 3
+
+    monkeypatch.setitem(REFITS, "third", EveryThird())
+    run_cell(Cell.of("s", "sklearn:cancer-forest", cost, "logeipc", seed=0, cap=7, refit="third"))
+    fitted_to = [12, 12, 12, 15, 15, 15, 18]
+    once = list(zip(range(13, 20), fitted_to, range(1, 8), strict=True))
+    times = 1 if cost == "proxy" else 2  # a learned price is asked about too
+    assert asked == [call for call in once for _ in range(times)]
+
+
+# ------------------------------------------------------------------------------- signals
+
+
+class Counted:
+    """A rule of another package whose signal is of a kind that it says itself."""
+
+    name, key, signal_scale = "counted", "count", "linear"
+
+    def __init__(self, **kind):
+        self.traits = RuleTraits(SignalKind("count", "linear", "a count", **kind))
+        self.seen = []
+
+    def signal(self, snapshot):
+        self.seen.append(snapshot)
+        return snapshot.signal(float(len(self.seen)))
+
+    def verdict(self, trace):
+        return Verdict.not_yet(self.name, f"never, not even at {trace.current.t}")
+
+
+def run_with(rule, monkeypatch):
+    monkeypatch.setattr("stopwise_paper.runs.loop.rules_of", lambda _cell, _problem: [rule])
+    return run_cell(replace(GRID, acquisition="lcb", lam=None, cost="uniform+linear", cap=2))
+
+
+@pytest.mark.parametrize("reads", ["values", "judged values", "model"])
+def test_a_signal_that_does_not_read_the_price_is_recorded_once(reads, monkeypatch):
+    rule = Counted(reads=reads)
+    assert set(run_with(rule, monkeypatch).signals) == {"count"}
+    assert len(rule.seen) == 3
+
+
+def test_a_signal_that_reads_the_price_is_recorded_for_each(monkeypatch):
+    rule = Counted(reads="model and price")
+    assert set(run_with(rule, monkeypatch).signals) == {"count@uniform", "count@linear"}
+    assert len(rule.seen) == 6
+
+
+@pytest.mark.parametrize("costly", [True, False])
+def test_a_costly_signal_is_computed_on_fewer_candidates(costly, monkeypatch):
+    rule = Counted(reads="model", costly=costly)
+    run_with(rule, monkeypatch)
+    sizes = [len(snapshot.domain) for snapshot in rule.seen]
+    assert all(size < 40 for size in sizes) if costly else sizes == [301, 301, 301]
+
+
+@pytest.mark.parametrize("problem", ["gp1d", "box:branin"])
+def test_the_supremum_of_a_rule_is_that_of_the_acquisition(problem, monkeypatch):
+    bound = []
+    bind = LogEIPC.bind
+
+    def counted(self, snapshot):
+        bound.append(snapshot.n)
+        return bind(self, snapshot)
+
+    monkeypatch.setattr(LogEIPC, "bind", counted)
+    run_cell(
+        Cell.of("s", problem, "linear", "logeipc", seed=0, cap=3, prb="none", prior="lognormal")
+    )
+    assert len(bound) == len(set(bound)) == 4  # once for each t = 0..3, for rule and acquisition
 
 
 # ------------------------------------------------------------------------------- cells

@@ -13,9 +13,9 @@ import platform
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -23,24 +23,14 @@ from threadpoolctl import threadpool_limits
 import stopwise as sw
 from stopwise.acquisition import LCB, PBGI, Acquisition, LogEIPC, Snapshot, make_acquisition
 from stopwise.errors import InputError
-from stopwise.stopping import (
-    GSS,
-    UCBLCB,
-    Convergence,
-    ProbabilisticRegretBound,
-    SRGapMedian,
-    StoppingRule,
-    Trace,
-)
+from stopwise.stopping import StoppingRule, Trace, traits_of
 from stopwise_paper.arrays import Array
 from stopwise_paper.cell import COST_BLIND, Cell
 from stopwise_paper.plugins import load_plugin
 from stopwise_paper.problems import LEARNED, Evaluation, Problem, make_problem
-from stopwise_paper.runs.models import ObjectiveModel, PriceModel, projection_of
+from stopwise_paper.runs.models import ObjectiveModel, PriceModel
+from stopwise_paper.runs.rules import rules_of
 from stopwise_paper.runs.trajectory import AT, RecordedSignal, Trajectory
-
-_READ_PRICES = ("pbgi",)  # of the library's rules, those whose signal depends on the price
-_READ_PATHS = ("prb",)  # of the library's rules, those that draw paths over all candidates
 
 
 def run_cell(cell: Cell) -> Trajectory:
@@ -69,26 +59,6 @@ def acquisition_of(cell: Cell) -> Acquisition:
         message = f"{cell.acquisition} looks at prices, so {cell.cost!r} must be one price."
         raise InputError(message)
     return make_acquisition(cell.acquisition, cell.lam)
-
-
-def rules_of(cell: Cell, problem: Problem) -> list[StoppingRule]:
-    """The rules that are recorded; their thresholds, lambdas and windows are set in replay."""
-    rules: list[StoppingRule] = [
-        sw.stopping.PBGI(1.0),  # LogEIPC-med reads the same signal
-        sw.stopping.PBGI(1.0, "before"),
-        SRGapMedian(),
-        UCBLCB(),
-        GSS(),
-        Convergence(),
-    ]
-    estimates = str(cell.option("prb", "bound")).split("+")
-    rules += [
-        ProbabilisticRegretBound(problem.epsilon, estimate=cast("Any", estimate))
-        for estimate in estimates
-        if estimate != "none"
-    ]
-    plugins = str(cell.option("rules", ""))
-    return rules + [load_plugin(reference) for reference in plugins.split(",") if reference]
 
 
 @dataclass(slots=True)
@@ -162,8 +132,7 @@ class _CellRun:
     def record_signals(self) -> None:
         """Record every rule's signal; those that do not depend on the price once."""
         for rule in self.rules:
-            is_plugin = type(rule).__module__.partition(".")[0] != "stopwise"
-            priced = is_plugin or rule.name in _READ_PRICES
+            priced = traits_of(rule).signal.reads_price
             for cost in self.cell.costs if priced else self.cell.costs[:1]:
                 key = rule.key + AT + cost if priced and len(self.cell.costs) > 1 else rule.key
                 with self._timed(f"rule:{_label(rule)}"):
@@ -172,9 +141,12 @@ class _CellRun:
                 self.traces[key] = Trace.of((*before, signal))
 
     def _snapshot_for(self, rule: StoppingRule, cost: str) -> Snapshot:
-        """The snapshot that a rule reads; paths are drawn on fewer points of a fine grid."""
+        """The snapshot that a rule reads; a costly signal is that of fewer points of a fine grid.
+
+        What is costly is to draw paths over all candidates.
+        """
         thin = getattr(self.problem, "thin", None)
-        if thin is None or rule.name not in _READ_PATHS:
+        if thin is None or not traits_of(rule).signal.costly:
             return self.snapshots[cost]
         if cost not in self.thinned:
             self.thinned[cost] = self._snapshot(self.snapshots[cost].belief, thin(self.X))
@@ -182,8 +154,7 @@ class _CellRun:
 
     def choose(self) -> Array | None:
         """The acquisition's choice; None when nothing is left."""
-        snapshot = self.snapshots[self.cell.costs[0]]
-        snapshot = replace(snapshot, traces=dict(self.traces))
+        snapshot = self.snapshots[self.cell.costs[0]].with_traces(dict(self.traces))
         with self._timed("ask"):
             x = snapshot.sup(self._acquisition_at(snapshot)).x
             return snapshot.sup(LCB()).x if x is None else x
@@ -241,8 +212,7 @@ def _price_of(
     model, domain = problem.cost_model(cost), problem.domain
     if not isinstance(model, sw.beliefs.LearnedCost):
         return model.price(domain, np.empty((0, domain.width)), np.empty(0))
-    refit = cell.option("refit", "always")
-    return PriceModel(problem, model, refit, projection_of(problem, capacity))
+    return PriceModel.of(cell, problem, model, capacity)
 
 
 def _label(rule: StoppingRule) -> str:

@@ -9,7 +9,7 @@ schedule; between two fits observations are appended.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
@@ -20,30 +20,24 @@ from stopwise_paper.arrays import Array
 from stopwise_paper.cell import Cell
 from stopwise_paper.problems import Problem
 from stopwise_paper.runs.table_posterior import Projection, TablePosterior
-from stopwise_paper.runs.triangular import solve_lower
 
 NUGGET = 1e-6
 PRIOR = "gamma"
-_DENSE = 10  # on the schedule, hyper-parameters are fitted at every step up to this one
 
 
-def is_refit_due(t: int, refit: str) -> bool:
-    """Whether hyper-parameters are fitted anew after t evaluations.
+REFITS: dict[str, sw.beliefs.RefitPolicy] = {
+    "always": sw.beliefs.RefitAlways(),
+    "schedule": sw.beliefs.RefitOnSchedule(),
+}
 
-    Args:
-        t: Evaluations after the initial design.
-        refit: ``"always"``; or ``"schedule"``: at every step up to t = 10, then after every
-            ceil(t/10) steps.
-    """
-    if refit not in ("always", "schedule"):
-        message = f"refit={refit!r} is not known: give 'always' or 'schedule'."
+
+def refits_of(cell: Cell) -> sw.beliefs.RefitPolicy:
+    """When hyper-parameters are fitted in a cell: its option ``refit``, a name of ``REFITS``."""
+    name = cell.option("refit", "always")
+    if name not in REFITS:
+        message = f"refit={name!r} is not known: give one of {', '.join(REFITS)}."
         raise InputError(message)
-    if refit == "always" or t <= _DENSE:
-        return True
-    last = _DENSE
-    while last < t:
-        last += -(-last // _DENSE)
-    return last == t
+    return REFITS[name]
 
 
 @dataclass(slots=True)
@@ -54,16 +48,17 @@ class ObjectiveModel:
         problem: The problem.
         nugget: Noise variance, standardised.
         prior: Prior of the hyper-parameters where they are fitted.
-        refit: When hyper-parameters are fitted; see ``is_refit_due``.
+        refits: When hyper-parameters are fitted.
         projection: Shared by all posteriors over a table; None on a box.
     """
 
     problem: Problem
     nugget: float
     prior: str | None
-    refit: str
+    refits: sw.beliefs.RefitPolicy
     projection: Projection | None
     _last: sw.beliefs.Posterior | None = field(default=None, init=False)
+    _fitted_to: int = field(default=0, init=False)  # observations at the last fit
 
     @classmethod
     def of(cls, cell: Cell, problem: Problem, capacity: int) -> ObjectiveModel:
@@ -72,15 +67,16 @@ class ObjectiveModel:
             problem,
             float(cell.option("nugget", NUGGET)),
             cell.option("prior", PRIOR),
-            cell.option("refit", "always"),
+            refits_of(cell),
             projection_of(problem, capacity),
         )
 
     def update(self, X: Array, y: Array, t: int) -> sw.beliefs.Posterior:
         """The posterior after all observations; it is asked for after each one in turn."""
         if self.problem.kernel == "known":
-            return self._with_fitted_mean(self._appended(X, y) if t else self._at_truth(X, y))
-        if is_refit_due(t, self.refit) or self._last is None:
+            known = self._appended(X, y) if t else self._at_truth(X, y)
+            return known.with_likeliest_mean()
+        if self._last is None or self.refits.is_due(len(y), fitted_to=self._fitted_to, t=t):
             self._last = _over_table(
                 sw.beliefs.fit_posterior(
                     X,
@@ -93,6 +89,7 @@ class ObjectiveModel:
                 ),
                 self.projection,
             )
+            self._fitted_to = len(y)
             return self._last
         return self._appended(X, y)
 
@@ -116,16 +113,6 @@ class ObjectiveModel:
         self._last = self._last.append(X[-1], float(y[-1]))
         return self._last
 
-    def _with_fitted_mean(self, posterior: sw.beliefs.Posterior) -> sw.beliefs.Posterior:
-        """The constant mean that maximises the likelihood, in place of zero."""
-        ones = solve_lower(posterior.lower, np.ones((len(posterior), 1)))[:, 0]
-        mean = float(ones @ posterior.residual / (ones @ ones))
-        return replace(
-            posterior,
-            hyper=replace(posterior.hyper, mean=mean),
-            residual=posterior.residual - mean * ones,
-        )
-
 
 @dataclass(slots=True)
 class PriceModel:
@@ -134,25 +121,34 @@ class PriceModel:
     Args:
         problem: The problem.
         cost: The cost model.
-        refit: When hyper-parameters are fitted; see ``is_refit_due``.
+        refits: When hyper-parameters are fitted.
         projection: Shared by all posteriors over a table; None on a box.
     """
 
     problem: Problem
     cost: sw.beliefs.LearnedCost
-    refit: str
+    refits: sw.beliefs.RefitPolicy
     projection: Projection | None
     _last: sw.beliefs.LearnedPrice | None = field(default=None, init=False)
+    _fitted_to: int = field(default=0, init=False)  # payments at the last fit
+
+    @classmethod
+    def of(
+        cls, cell: Cell, problem: Problem, cost: sw.beliefs.LearnedCost, capacity: int
+    ) -> PriceModel:
+        """The model that a cell asks for, of at most so many payments."""
+        return cls(problem, cost, refits_of(cell), projection_of(problem, capacity))
 
     def update(self, X: Array, paid: Array, t: int) -> sw.beliefs.Price:
         """The price after all payments; it is asked for after each one in turn."""
-        if self._last is not None and not is_refit_due(t, self.refit):
-            posterior = self._last.posterior.append(X[-1], float(np.log(paid[-1])))
-        else:
+        if self._last is None or self.refits.is_due(len(paid), fitted_to=self._fitted_to, t=t):
             start = self._last.posterior.hyper if self._last else None
             fitted = self.cost.price(self.problem.domain, X, paid, start)
             posterior = cast("sw.beliefs.LearnedPrice", fitted).posterior
             posterior = _over_table(posterior, self.projection)
+            self._fitted_to = len(paid)
+        else:
+            posterior = self._last.posterior.append(X[-1], float(np.log(paid[-1])))
         self._last = sw.beliefs.LearnedPrice(posterior)
         return self._last
 

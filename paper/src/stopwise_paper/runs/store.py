@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
 from stopwise_paper.cell import Cell
-from stopwise_paper.runs.trajectory import RecordedSignal, Trajectory
+from stopwise_paper.runs.rules import ALWAYS_RECORDED
+from stopwise_paper.runs.trajectory import RecordedSignal, Trajectory, reads_values_alone
 
 Rows = list[dict[str, Any]]
 
@@ -95,11 +96,11 @@ def keys(path: Path) -> set[str]:
 
 def _lean(trajectory: Trajectory) -> Trajectory:
     """Without signals that follow from the values, facts of signals, and details of timings."""
-    values_only = ("evaluations_without_improvement", "improvement_per_iqr")
+    from_values = {rule.key for rule in ALWAYS_RECORDED if reads_values_alone(rule)}
     signals = {
         key: RecordedSignal(signal.value)
         for key, signal in trajectory.signals.items()
-        if not key.startswith(values_only)
+        if key not in from_values
     }
     seconds = dict(trajectory.seconds)
     if trajectory.x.ndim == 1:  # on a box the time of every step is a result of its own

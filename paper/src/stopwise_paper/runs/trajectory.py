@@ -18,24 +18,12 @@ from numpy.typing import NDArray
 import stopwise as sw
 from stopwise.acquisition import Snapshot
 from stopwise.errors import InputError
-from stopwise.stopping import (
-    GSS,
-    PBGI,
-    After,
-    Convergence,
-    FixedTrials,
-    Immediate,
-    Signal,
-    Smoothed,
-    StoppingRule,
-    Trace,
-)
+from stopwise.stopping import PBGI, Signal, StoppingRule, Trace, traits_of
 from stopwise_paper.arrays import Array, Indices
 from stopwise_paper.cell import Cell
 
 AT = "@"  # "sup_log_ei_per_cost@linear": a signal under one of several prices
 LOG_GAIN_PER_COST = PBGI(lam=1.0).key  # of the signal sup log EI/c, which has no lambda in it
-_VALUES_ONLY = (GSS, Convergence, FixedTrials, Immediate)  # rules that read no model
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -155,10 +143,7 @@ class Trajectory:
         """The signals that a rule reads; those that need values alone are computed here."""
         if rule.key in self.signals:
             return self.signals[rule.key].read(self.n_initial)
-        inner = rule
-        while isinstance(inner, After | Smoothed):
-            inner = inner.rule
-        if isinstance(inner, _VALUES_ONLY):
+        if reads_values_alone(rule):
             return (rule.signal(self._values_at(t)) for t in range(self.T + 1))
         message = (
             f"{rule.name} reads the signal {rule.key!r}, which this trajectory does not have;"
@@ -223,6 +208,11 @@ class Trajectory:
         n = self.n_initial + t
         X = np.zeros((n, 1))
         return Snapshot(_unit_interval(), X, self.y[:n], _prior_belief(), X[:0], self.n_initial)
+
+
+def reads_values_alone(rule: StoppingRule) -> bool:
+    """Whether a rule's signal follows from the values observed, which are exact here."""
+    return not traits_of(rule).signal.reads_model(exact=True)
 
 
 @cache
