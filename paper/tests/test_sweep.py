@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts in arrays are the rules' verdicts, whatever was recorded."""
+"""Where a replay stops is where the rules' verdicts do, whatever was recorded."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paper.tests.support.synthetic_trajectories import trajectory
@@ -19,13 +19,13 @@ from stopwise.stopping import (
     ProbabilisticRegretBound,
     Smoothed,
     SRGapMedian,
+    ThresholdRule,
     Verdict,
 )
 from stopwise_paper.analysis.replay import Variant, step_by_step, stopping_times
-from stopwise_paper.analysis.sweep import averaged, sweep
 
 PRB = ProbabilisticRegretBound()
-RULES = [PBGI(0.1), LogEIPCMedian(0.3, 4), SRGapMedian(0.3, 3), UCBLCB(0.2), PRB]
+RULES = [PBGI(0.1), LogEIPCMedian(0.3, 4), SRGapMedian(0.3, 3), UCBLCB(0.2), PRB, Convergence(2)]
 VARIANTS = [
     Variant(),
     Variant(3),
@@ -50,58 +50,59 @@ def numbers(scale):
     )
 
 
+def times(view, rule):
+    """The same by the sweep and by the rule's own verdicts."""
+    swept = list(stopping_times(view, rule))
+    assert swept == list(step_by_step(view, rule))
+    return swept
+
+
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 @given(data=st.data())
-def test_a_sweep_is_every_verdict(rule, variant, data):
-    view = recorded(rule, data.draw(numbers(rule.signal_scale)))
-    read = variant.of(rule)
-    swept = sweep(view, read)
-    assume(swept is not None)  # a tie
-    assert np.flatnonzero(swept).tolist() == list(step_by_step(view, read))
-    assert swept.shape == (view.T + 1,)
+def test_stops_are_those_of_every_verdict(rule, variant, data):
+    times(recorded(rule, data.draw(numbers(rule.signal_scale))), variant.of(rule))
 
 
 def test_wrappers_may_come_in_any_order():
-    values = np.log([0.01, 0.5, 0.2, 0.01, 0.01, 0.01])
-    view = recorded(PBGI(0.1), values)
-    one, other = After(Smoothed(PBGI(0.1), 2), 2), Smoothed(After(PBGI(0.1), 2), 2)
-    found = np.flatnonzero(sweep(view, one)).tolist()
-    assert found == np.flatnonzero(sweep(view, other)).tolist() == list(step_by_step(view, other))
-    assert found == [3, 4, 5]
+    view = recorded(PBGI(0.1), np.log([0.01, 0.5, 0.2, 0.01, 0.01, 0.01]))
+    assert times(view, After(Smoothed(PBGI(0.1), 2), 2)) == [3, 4, 5]
+    assert times(view, Smoothed(After(PBGI(0.1), 2), 2)) == [3, 4, 5]
 
 
-def test_ties_are_decided_by_the_rule_itself():
+def test_where_rounding_would_decide_the_rule_itself_does():
     view = recorded(PBGI(0.1), np.full(25, math.log(0.1)))
-    read = Smoothed(PBGI(0.1), 20)
-    assert sweep(view, read) is None
-    assert list(stopping_times(view, read)) == list(range(25))
+    assert times(view, Smoothed(PBGI(0.1), 20)) == list(range(25))
 
 
 def test_a_number_that_is_zero_takes_the_geometric_mean_with_it():
-    values = np.array([math.inf, 0.0, 0.3, 0.3, 0.3])
-    view = recorded(UCBLCB(0.2), values)
-    read = Variant(3, scale="log").of(UCBLCB(0.2))
-    assert (
-        np.flatnonzero(sweep(view, read)).tolist() == list(step_by_step(view, read)) == [1, 2, 3]
-    )
+    view = recorded(UCBLCB(0.2), np.array([math.inf, 0.0, 0.3, 0.3, 0.3]))
+    assert times(view, Variant(3, scale="log").of(UCBLCB(0.2))) == [1, 2, 3]
 
 
-def test_rules_that_a_sweep_does_not_cover_are_asked_step_by_step():
+def test_a_recorded_signal_is_swept_and_no_verdict_is_asked(monkeypatch):
+    def refuse(self, trace):
+        raise AssertionError((self, trace))
+
+    view = recorded(GSS(0.1), [math.nan, 0.5, 0.05, 0.3, 0.0])
+    for cls in (ThresholdRule, After, Smoothed):
+        monkeypatch.setattr(cls, "verdict", refuse)
+    assert list(stopping_times(view, GSS(0.1))) == [2, 4]
+    assert list(stopping_times(view, After(GSS(0.1), 3))) == [4]
+    assert list(stopping_times(view, Smoothed(GSS(0.2), 2))) == [3, 4]
+
+
+def test_what_was_not_recorded_is_asked_step_by_step():
     view = trajectory(np.zeros(8))
+    assert list(stopping_times(view, Convergence(2))) == [2, 3, 4, 5, 6]
+    assert list(stopping_times(view, Smoothed(GSS(), 2))) == []  # values without spread
 
+
+def test_a_subclass_with_verdicts_of_its_own_is_asked_step_by_step():
     class Never(PBGI):
         def verdict(self, trace):
             return Verdict.not_yet(self.name, f"never, not even at {trace.current.t}")
 
-    for rule in (GSS(), Convergence(2), Smoothed(GSS(), 2), UCBLCB(), Never(1.0)):
-        assert sweep(view, rule) is None
-
-
-def test_moving_averages_skip_what_is_no_answer():
-    signal = np.array([math.nan, 2.0, 4.0, 9.0])
-    np.testing.assert_allclose(averaged(signal, 2)[1:], [2.0, 3.0, 6.5])
-    np.testing.assert_allclose(
-        averaged(np.log(signal[1:]), 2, "log", "linear"), np.log([2, 3, 6.5])
-    )
-    np.testing.assert_allclose(averaged(signal[1:], 2, "linear", "log"), [2, math.sqrt(8), 6])
+    view = trajectory(np.zeros(8), gain=np.full(7, 0.5))
+    assert times(view, PBGI(1.0)) == list(range(7))
+    assert times(view, Never(1.0)) == []

@@ -3,6 +3,10 @@
 
 They exist to explain published numbers: switch one on and see what it changes. The library has
 none of them. t is our index: the decision at t knows t evaluations and is scored at t.
+
+The published code has its own deviation for almost every rule. This module imitates them, so it
+knows rules by class and name. Other modules make the rules that the paper compares, and otherwise
+ask a rule for its traits.
 """
 
 from __future__ import annotations
@@ -25,7 +29,12 @@ from stopwise.stopping import (
 )
 from stopwise_paper.analysis.replay import Stop, recorded_prb, stopping_times
 from stopwise_paper.arrays import Array, Mask
-from stopwise_paper.runs.trajectory import LOG_GAIN_PER_COST, RecordedSignal, Trajectory
+from stopwise_paper.runs.trajectory import (
+    LOG_GAIN_PER_COST,
+    RecordedSignal,
+    Trajectory,
+    reads_values_alone,
+)
 
 DEPARTURES = {
     "late-index": "rules of the model are scored one evaluation after the one they decide at",
@@ -93,7 +102,6 @@ PUBLISHED_DEPARTURES: dict[str, tuple[str, ...]] = {
 
 _FLOOR = math.sqrt(1e-6 / (2.0 * math.pi))  # EI at the incumbent, with a deviation of 1e-3
 _WINDOW = 20  # steps of averages, medians and the burn-in of the published code
-_MODEL_FREE = (GSS, Convergence)
 
 
 def check_departures(departures: Iterable[str]) -> frozenset[str]:
@@ -145,7 +153,7 @@ def _floored(trajectory: Trajectory) -> Trajectory:
 
 
 def _delay(rule: StoppingRule, departures: frozenset[str]) -> int:
-    name = "late-incumbent" if isinstance(rule, _MODEL_FREE) else "late-index"
+    name = "late-incumbent" if reads_values_alone(rule) else "late-index"
     return int(name in departures)
 
 

@@ -2,7 +2,9 @@
 """Replay: where rules would have stopped a trajectory, from its recorded signals alone.
 
 Nothing is fitted, sampled or evaluated: the verdict at t reads the signals up to t, and each
-acquisition is stopped on its own trajectory.
+acquisition is stopped on its own trajectory. A figure asks for some hundred thousand stops, so a
+rule is asked about the whole record at once where it can be (``stopwise.stopping.sweep``), and
+step by step otherwise.
 """
 
 from __future__ import annotations
@@ -21,13 +23,15 @@ from stopwise.stopping import (
     Convergence,
     LogEIPCMedian,
     ProbabilisticRegretBound,
+    Scale,
     Signal,
     Smoothed,
     SRGapMedian,
     StoppingRule,
     Trace,
+    sweep,
 )
-from stopwise_paper.analysis.sweep import Scale, sweep
+from stopwise_paper.arrays import Mask
 from stopwise_paper.plugins import load_plugin
 from stopwise_paper.runs.trajectory import Trajectory
 
@@ -75,6 +79,7 @@ class Variant:
         return After(rule, self.after) if self.after else rule
 
     def _windowed(self, rule: StoppingRule) -> StoppingRule:
+        # The paper varies the windows of these two; which parameter that is, no trait says.
         if isinstance(rule, GSS):
             return replace(rule, window=self.window)
         if isinstance(rule, Convergence):
@@ -93,11 +98,19 @@ def stop_of(trajectory: Trajectory, rule: StoppingRule) -> Stop:
 
 def stopping_times(trajectory: Trajectory, rule: StoppingRule) -> Iterator[int]:
     """The t at which the rule says stop, in order, computed no further than asked."""
-    stops = sweep(trajectory, rule)
-    if stops is not None:
+    stops = _swept(trajectory, rule)
+    if stops is None:
+        yield from step_by_step(trajectory, rule)
+    else:
         yield from np.flatnonzero(stops).tolist()
-        return
-    yield from step_by_step(trajectory, rule)
+
+
+def _swept(trajectory: Trajectory, rule: StoppingRule) -> Mask | None:
+    """At which t the rule says stop, (T + 1,); None if it must be asked step by step."""
+    recorded = trajectory.signals.get(rule.key)
+    if recorded is None:
+        return None
+    return sweep(rule, np.arange(len(recorded.value)), recorded.value)
 
 
 def step_by_step(trajectory: Trajectory, rule: StoppingRule) -> Iterator[int]:

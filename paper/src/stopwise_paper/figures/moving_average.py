@@ -7,10 +7,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from stopwise.stopping import PBGI
+import numpy as np
+
+from stopwise.stopping import PBGI, SignalColumns, moving_average
 from stopwise_paper.analysis.regret import adjusted_curve
 from stopwise_paper.analysis.replay import Variant, stop_of
-from stopwise_paper.analysis.sweep import averaged
+from stopwise_paper.arrays import Array
 from stopwise_paper.figures import _style as style
 from stopwise_paper.figures._bars import ADJUSTED
 from stopwise_paper.figures._results import LAMS, MissingTrajectoriesError, Results
@@ -38,7 +40,7 @@ def _signals(results: Results) -> Sheet:
         label = name if view.cell.lam is None else f"{name}({view.cell.lam:g})"
         dash = _DASHES.get(view.cell.lam or LAM, "-")
         signal = view.signals[LOG_GAIN_PER_COST].value
-        smooth_signal = averaged(signal, _WINDOW)
+        smooth_signal = _averaged(signal, _WINDOW)
         raw.plot(signal, dash, color=colour, linewidth=0.9, label=label)
         smooth.plot(smooth_signal, dash, color=colour, linewidth=0.9, label=label)
         records += [
@@ -70,7 +72,7 @@ def _windows(results: Results) -> Sheet:
             stop = stop_of(view, Variant(window).of(PBGI(lam)))
             label = f"W = {window}"
             grid[0][j].plot(
-                averaged(view.signals[LOG_GAIN_PER_COST].value, window),
+                _averaged(view.signals[LOG_GAIN_PER_COST].value, window),
                 color=colour,
                 linewidth=0.9,
             )
@@ -94,6 +96,12 @@ def _windows(results: Results) -> Sheet:
     style.labels(grid[1][0], y=ADJUSTED)
     style.legend(figure, grid[1])
     return Sheet("moving-average-windows", records, figure, results.note("gp8d"))
+
+
+def _averaged(log_gain_per_cost: Array, window: int) -> Array:
+    """The signal as the averaged rule reads it, over t = 0..T."""
+    record = SignalColumns(np.arange(len(log_gain_per_cost)), log_gain_per_cost)
+    return moving_average(record, window, "log")
 
 
 def _first(results: Results, cost: str, lam: float | None) -> list[Trajectory]:
