@@ -141,9 +141,9 @@ class _CellRun:
                 self.traces[key] = Trace.of((*before, signal))
 
     def _snapshot_for(self, rule: StoppingRule, cost: str) -> Snapshot:
-        """The snapshot that a rule reads; a costly signal is that of fewer points of a fine grid.
+        """The snapshot that a rule reads.
 
-        What is costly is to draw paths over all candidates.
+        A costly signal draws paths over all candidates; on a fine grid it gets fewer of them.
         """
         thin = getattr(self.problem, "thin", None)
         if thin is None or not traits_of(rule).signal.costly:

@@ -23,8 +23,6 @@ from stopwise_paper.runs.table_posterior import Projection, TablePosterior
 
 NUGGET = 1e-6
 PRIOR = "gamma"
-
-
 REFITS: dict[str, sw.beliefs.RefitPolicy] = {
     "always": sw.beliefs.RefitAlways(),
     "schedule": sw.beliefs.RefitOnSchedule(),
@@ -74,8 +72,8 @@ class ObjectiveModel:
     def update(self, X: Array, y: Array, t: int) -> sw.beliefs.Posterior:
         """The posterior after all observations; it is asked for after each one in turn."""
         if self.problem.kernel == "known":
-            known = self._appended(X, y) if t else self._at_truth(X, y)
-            return known.with_likeliest_mean()
+            zero_mean = self._appended(X, y) if t else self._at_truth(X, y)
+            return zero_mean.with_likeliest_mean()
         if self._last is None or self.refits.is_due(len(y), fitted_to=self._fitted_to, t=t):
             self._last = _over_table(
                 sw.beliefs.fit_posterior(
