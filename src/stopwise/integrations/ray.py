@@ -18,8 +18,9 @@ from stopwise.integrations._foreign import Foreign
 from stopwise.integrations._ray_results import read_results
 from stopwise.record.history import History, Trial
 from stopwise.stopping.verdict import Verdict
-from stopwise.study import Study
+from stopwise.study import Study, StudyOptions
 from stopwise.study.external import ExternalStudy
+from stopwise.study.options import spells_out_options
 
 try:
     from ray.tune import Stopper
@@ -32,6 +33,7 @@ from stopwise.integrations._ray_space import outward, plain, read_back, read_spa
 
 __all__ = ["StopwiseSearcher", "StopwiseStopper", "read_results", "read_space"]
 
+_SET_HERE = ("direction",)  # it is Ray's mode
 CostOption = str | Callable[[Mapping[str, Any]], float] | None
 
 
@@ -56,10 +58,11 @@ class _Bridge:
         options: Mapping[str, Any],
         kind: type[Study] = Study,
     ) -> None:
-        reserved = {"direction", "space"} & set(options)
+        reserved = {*_SET_HERE, "space"} & set(options)
         if reserved:
             message = f"{sorted(reserved)} come from Ray's mode and param_space; leave them out."
             raise InputError(message)
+        StudyOptions.of(options, owner="the search")  # refused here, not at the first trial
         self.lam = lam
         self.metric = metric
         self.mode = mode
@@ -175,6 +178,7 @@ class StopwiseSearcher(Searcher, Stopper):
 
     CKPT_FILE_TMPL = "searcher-state-{}.json"  # what save() writes is JSON
 
+    @spells_out_options(_SET_HERE)
     def __init__(
         self,
         lam: float | None = None,
@@ -372,6 +376,7 @@ class StopwiseStopper(Stopper):
         options: Further options of ``sw.Study``: stopping, noise, n_initial, ...
     """
 
+    @spells_out_options(_SET_HERE)
     def __init__(
         self,
         param_space: Mapping[str, Any],
