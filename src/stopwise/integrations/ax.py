@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.errors import InputError, MissingExtraError
-from stopwise.integrations._foreign import Foreign, Told
+from stopwise.integrations.foreign_space import ForeignSpace, Told
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import outcome_of
 from stopwise.stopping.verdict import Verdict
@@ -71,10 +71,10 @@ class _Mirror:
         self.options = dict(options)
         StudyOptions.of(self.options, owner="the strategy", leave_out=_SET_HERE)
         self.study: ExternalStudy | None = None
-        self.foreign: Foreign | None = None
+        self.foreign: ForeignSpace | None = None
         self._told: set[int] = set()
 
-    def update(self, experiment: Any, data: Any = None) -> tuple[ExternalStudy, Foreign]:  # noqa: ANN401
+    def update(self, experiment: Any, data: Any = None) -> tuple[ExternalStudy, ForeignSpace]:  # noqa: ANN401
         """Tell what has finished since, in order of completion, and note what runs."""
         if self.study is None or self.foreign is None:
             self.foreign = read_space(experiment.search_space)

@@ -15,7 +15,13 @@ import numpy as np
 
 from stopwise.core.space import Candidates, Integer, Real
 from stopwise.errors import InputError, MissingExtraError
-from stopwise.integrations._foreign import Foreign, Kind, Table, of_choices, translated
+from stopwise.integrations.foreign_space import (
+    CandidateTable,
+    ForeignSpace,
+    Kind,
+    of_choices,
+    translated,
+)
 from stopwise.record.history import Trial
 from stopwise.study import Study, StudyOptions
 from stopwise.study.options import defaults, names, spells_out_options
@@ -153,7 +159,7 @@ class StopwiseSearchCV(BaseSearchCV):
         self.history_ = foreign.history(study.history)
         self.spent_ = study.spent
 
-    def _study(self, foreign: Foreign | Table) -> Study:
+    def _study(self, foreign: ForeignSpace | CandidateTable) -> Study:
         if isinstance(self.cost, str) and self.cost != "seconds":
             message = (
                 f"cost={self.cost!r} is not known here: give 'seconds' (the fit time), a function"
@@ -205,8 +211,12 @@ def _nothing_evaluated(study: Study) -> InputError:
     return InputError(f"the search stopped before its first candidate: {study.should_stop()}.")
 
 
-def _translated(given: object) -> Foreign | Table:
-    return Table(given) if isinstance(given, Candidates) else translated(given, _kind, _ALLOWED)
+def _translated(given: object) -> ForeignSpace | CandidateTable:
+    return (
+        CandidateTable(given)
+        if isinstance(given, Candidates)
+        else translated(given, _kind, _ALLOWED)
+    )
 
 
 def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401
