@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moments: the snapshot of a study now, and the signals that rules record of it."""
+"""Snapshots: the snapshot of a study now, and the signals that rules record of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Key(NamedTuple):
     budget: Budget
 
 
-class Moments:
+class Snapshots:
     """Snapshots of a study, one for each moment, and what rules record of them.
 
     Args:
@@ -112,7 +112,7 @@ class Moments:
         recorded, suprema = snapshot.with_suprema(signals)
         if not recorded:
             return
-        self._context.log.happen(SignalsRecorded(recorded), began)
+        self._context.log.commit(SignalsRecorded(recorded), began)
         self._context.model.go_on_from_here()
         points = [supremum.x for supremum in suprema if supremum.x is not None]
         if self._warm_starts and points:
