@@ -15,6 +15,7 @@ from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Signal, Trace
 from stopwise.record.events import SignalsRecorded
+from stopwise.record.history import Observation
 from stopwise.stopping import StoppingRule
 from stopwise.study.budget import Budget
 from stopwise.study.context import StudyContext
@@ -25,7 +26,7 @@ from stopwise.study.spending import Spending
 class _Key(NamedTuple):
     """All that a snapshot is made of and that changes while a study runs."""
 
-    observations: int  # the identity of the history, which the model keeps alive
+    observations: tuple[Observation, ...]
     pending: tuple[int, ...]
     trial: int
     initial: int
@@ -69,7 +70,7 @@ class Snapshots:
         """The snapshot of this moment; kept until something is asked or told."""
         state = self._context.state
         key = _Key(
-            id(state.history.observations),
+            state.history.observations,
             tuple(state.pending),
             state.next,
             self._design.size,
