@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -372,3 +373,65 @@ def test_the_version_is_the_same_everywhere():
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert re.search(r"^## (\S+)", changelog, re.MULTILINE)[1] in {version, "Unreleased"}
     assert re.search(rf"^## {re.escape(version)}\b", changelog, re.MULTILINE)
+
+
+# ------------------------------------------------------------------------- rooms and sizes
+
+PAPER = sorted((ROOT / "paper" / "src").rglob("*.py"))
+MOST_ENTRIES, MOST_LINES, LONGEST_FUNCTION = 12, 350, 40
+# Public names of 0.1 that two modules share, and the law of f(x) beside the laws of rules.
+HOMONYMS = {"PBGI", "StopwiseStopper", "Law"}
+
+
+def test_the_package_root_shows_at_most_a_dozen_entries():
+    entries = sorted(path.name for path in SRC.iterdir() if path.name != "__pycache__")
+    assert len(entries) <= MOST_ENTRIES, entries
+
+
+@pytest.mark.parametrize("path", [*MODULES, *PAPER], ids=lambda path: path.stem)
+def test_modules_and_functions_are_short(path):
+    text = path.read_text("utf-8")
+    assert text.count("\n") <= MOST_LINES, in_root(path)
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef) and "#" not in lines[node.lineno - 1]:
+            length = node.end_lineno - node.lineno + 1 - docstring_lines(node)
+            assert length <= LONGEST_FUNCTION, f"{in_root(path)}: {node.name}, {length} lines"
+
+
+def docstring_lines(node):
+    first = node.body[0]
+    return first.end_lineno - first.lineno + 1 if ast.get_docstring(node) else 0
+
+
+def module_of(path):
+    parts = path.relative_to(ROOT / "src").with_suffix("").parts
+    return [part for part in parts if part != "__init__"]
+
+
+@each_module
+def test_an_underscore_means_private_to_its_folder(path):
+    for name in imports_of(tree_of(path)):
+        parts = name.split(".")
+        private = [at for at, part in enumerate(parts) if at and part.startswith("_")]
+        if parts[0] == "stopwise" and private:
+            folder = parts[: private[0]]
+            assert module_of(path)[: len(folder)] == folder, f"{in_src(path)} imports {name}"
+
+
+def test_one_name_one_meaning():
+    homes = {}
+    for path in [*MODULES, *PAPER]:
+        for node in tree_of(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(in_root(path))
+    shared = {name: paths for name, paths in homes.items() if len(paths) > 1}
+    assert set(shared) == HOMONYMS, shared
+
+
+def test_every_room_has_its_tests():
+    rooms = [path.relative_to(SRC) for path in SRC.rglob("__init__.py")]
+    folders = {room.parent for room in rooms if len(room.parts) in (2, 3)} - {Path("core/beliefs")}
+    wanted = {f for f in folders if f.parts[0] in ("core", "tools") or len(f.parts) == 1}
+    missing = [str(f) for f in wanted if not list((ROOT / "tests" / f).glob("**/test_*.py"))]
+    assert missing == []

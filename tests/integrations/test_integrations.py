@@ -10,9 +10,9 @@ import pytest
 
 import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
-from stopwise.integrations._foreign import (
-    Fixed,
-    Foreign,
+from stopwise.integrations.foreign_space import (
+    ConstantParameter,
+    ForeignSpace,
     Positioned,
     Ranked,
     Stepped,
@@ -92,16 +92,21 @@ def test_choices_that_cannot_be_hashed_are_known_by_position():
 def test_other_choices_are_categories_and_one_is_fixed():
     assert of_choices(["a", "b", "a"]) == sw.Categorical(["a", "b"])
     assert of_choices([True, 1, "x"]) == sw.Categorical([True, 1, "x"])
-    assert of_choices([None]) == Fixed(None)
-    assert of_choices([3, 3]) == Fixed(3)
-    assert of_choices([[1]]) == Fixed([1])
+    assert of_choices([None]) == ConstantParameter(None)
+    assert of_choices([3, 3]) == ConstantParameter(3)
+    assert of_choices([[1]]) == ConstantParameter([1])
     with pytest.raises(InputError, match="empty"):
         of_choices([])
 
 
 def test_params_go_both_ways_and_the_fixed_are_added():
-    foreign = Foreign(
-        {"n": of_choices([8, 2, 4]), "x": sw.Real(0, 1), "f": Fixed("same"), "c": of_choices("ab")}
+    foreign = ForeignSpace(
+        {
+            "n": of_choices([8, 2, 4]),
+            "x": sw.Real(0, 1),
+            "f": ConstantParameter("same"),
+            "c": of_choices("ab"),
+        }
     )
     assert set(foreign.space) == {"n", "x", "c"}
     theirs = {"n": 4, "x": 0.5, "f": "same", "c": "b"}
@@ -119,7 +124,7 @@ def test_what_cannot_be_modelled_is_named():
     with pytest.raises(InputTypeError, match="must be a dict"):
         translated([1], lambda _name, _value: None, "lists")
     with pytest.raises(InputError, match="nothing varies"):
-        translated({"a": 1}, lambda _name, value: Fixed(value), "lists")
+        translated({"a": 1}, lambda _name, value: ConstantParameter(value), "lists")
 
 
 def test_even_steps_are_counted():

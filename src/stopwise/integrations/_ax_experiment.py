@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an Ax experiment says: its space, its objective, its trials and what they cost."""
+"""Reading an Ax experiment: its space, its objective, its trials and what they cost."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ax.core.parameter import ChoiceParameter, FixedParameter, ParameterType, Ra
 
 from stopwise.core.space import Categorical, Integer, Real
 from stopwise.errors import InputError
-from stopwise.integrations._foreign import (
-    Fixed,
-    Foreign,
+from stopwise.integrations.foreign_space import (
+    ConstantParameter,
+    ForeignSpace,
     Kind,
     of_choices,
     of_numbers,
@@ -27,7 +27,7 @@ _ALLOWED = (
 CostOption = str | Callable[[Mapping[str, Any]], float] | None
 
 
-def read_space(search_space: Any) -> Foreign:  # noqa: ANN401
+def read_space(search_space: Any) -> ForeignSpace:  # noqa: ANN401
     """The search space of an Ax experiment."""
     if search_space.parameter_constraints:
         message = (
@@ -43,7 +43,7 @@ def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401, ARG001
     if given.is_hierarchical:
         return None
     if isinstance(given, FixedParameter):
-        return Fixed(given.value)
+        return ConstantParameter(given.value)
     if isinstance(given, ChoiceParameter):
         numeric = given.parameter_type.is_numeric and given.is_ordered
         return of_numbers(given.values) if numeric else _of_choices(given.values)
@@ -99,7 +99,7 @@ def params_of(trial: Any) -> dict[str, Any]:  # noqa: ANN401
     return dict(trial.arms[0].parameters)
 
 
-def study_cost(cost: CostOption, foreign: Foreign) -> Any:  # noqa: ANN401
+def study_cost(cost: CostOption, foreign: ForeignSpace) -> Any:  # noqa: ANN401
     """The cost as a study of ours takes it."""
     return "reported" if isinstance(cost, str) else foreign.cost(cost)
 

@@ -73,7 +73,7 @@ def log_price(X: Tensor, cost: Cost, cost_model: Model | None, pricing: Pricing)
 
 
 @dataclass(frozen=True)
-class Chart:
+class InputMap:
     """From points of the unit cube to the model's inputs.
 
     Args:
@@ -134,7 +134,7 @@ class ModelPosterior:
     """
 
     model: Model
-    chart: Chart
+    chart: InputMap
     y: Array
     sign: float
     exact: bool
@@ -189,7 +189,7 @@ class ModelPosterior:
 class ModelPrice:
     """A cost, or a model of log cost, as a ``Price``."""
 
-    chart: Chart
+    chart: InputMap
     cost: Cost
     cost_model: Model | None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from stopwise.errors import InputError
-from stopwise.integrations._foreign import Foreign, Told, inferred
+from stopwise.integrations.foreign_space import ForeignSpace, Told, inferred
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import outcome_of
 
@@ -29,7 +29,7 @@ def read_results(
     metric: str,
     mode: Literal["min", "max"] = "min",
     cost: str | None = "time_total_s",
-    space: Foreign | None = None,
+    space: ForeignSpace | None = None,
     log: Collection[str] = (),
 ) -> Told:
     """Read the trials of a Ray Tune experiment from its folder.

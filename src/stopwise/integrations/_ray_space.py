@@ -14,9 +14,9 @@ from ray.tune.utils.util import flatten_dict, unflatten_dict
 
 from stopwise.core.space import Categorical, Integer, Real
 from stopwise.errors import InputError
-from stopwise.integrations._foreign import (
-    Fixed,
-    Foreign,
+from stopwise.integrations.foreign_space import (
+    ConstantParameter,
+    ForeignSpace,
     Kind,
     Positioned,
     Ranked,
@@ -33,7 +33,7 @@ _ALLOWED = (
 _NEAR = 1e-9  # of a step: what rounding may have done to a bound
 
 
-def read_space(param_space: Mapping[str, Any]) -> Foreign:
+def read_space(param_space: Mapping[str, Any]) -> ForeignSpace:
     """The searched part of a ``param_space``; nested parameters are called ``"a/b"``."""
     if any(str(key).endswith("grid_search") for key in flatten_dict(dict(param_space))):
         message = f"grid_search cannot be searched by a model. Allowed are {_ALLOWED}."
@@ -44,13 +44,13 @@ def read_space(param_space: Mapping[str, Any]) -> Foreign:
     return translated(varied, _kind, _ALLOWED)
 
 
-def outward(foreign: Foreign, params: Mapping[str, Any]) -> dict[str, Any]:
+def outward(foreign: ForeignSpace, params: Mapping[str, Any]) -> dict[str, Any]:
     """Params of ours as a config of Ray's, nested again."""
     nested: dict[str, Any] = unflatten_dict(foreign.outward(params))
     return nested
 
 
-def written(foreign: Foreign | None, constants: Mapping[str, Any]) -> dict[str, Any] | None:
+def written(foreign: ForeignSpace | None, constants: Mapping[str, Any]) -> dict[str, Any] | None:
     """A space as JSON can hold it; None if it cannot, for the objects among its choices."""
     if foreign is None:
         return None
@@ -63,9 +63,11 @@ def written(foreign: Foreign | None, constants: Mapping[str, Any]) -> dict[str, 
     return space if same else None
 
 
-def read_back(space: Mapping[str, Any]) -> tuple[Foreign, dict[str, Any]]:
+def read_back(space: Mapping[str, Any]) -> tuple[ForeignSpace, dict[str, Any]]:
     """The reverse of ``written``."""
-    return Foreign({n: _made(*kind) for n, kind in space["kinds"].items()}), space["constants"]
+    return ForeignSpace({n: _made(*kind) for n, kind in space["kinds"].items()}), space[
+        "constants"
+    ]
 
 
 def _made(name: str, fields: Mapping[str, Any]) -> Kind:
@@ -74,13 +76,16 @@ def _made(name: str, fields: Mapping[str, Any]) -> Kind:
     if name in ("Ranked", "Positioned"):
         listed = Ranked if name == "Ranked" else Positioned
         return listed(tuple(next(iter(fields.values()))))
-    made: Kind = {"Real": Real, "Integer": Integer, "Categorical": Categorical, "Fixed": Fixed}[
-        name
-    ](**fields)
+    made: Kind = {
+        "Real": Real,
+        "Integer": Integer,
+        "Categorical": Categorical,
+        "ConstantParameter": ConstantParameter,
+    }[name](**fields)
     return made
 
 
-def plain(foreign: Foreign, params: Mapping[str, Any]) -> dict[str, Any]:
+def plain(foreign: ForeignSpace, params: Mapping[str, Any]) -> dict[str, Any]:
     """Params of ours as JSON can hold them: a choice by its position."""
     space = foreign.space
     return {
@@ -91,7 +96,7 @@ def plain(foreign: Foreign, params: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def rich(foreign: Foreign, plain: Mapping[str, Any]) -> dict[str, Any]:
+def rich(foreign: ForeignSpace, plain: Mapping[str, Any]) -> dict[str, Any]:
     """The reverse of ``plain``."""
     space = foreign.space
     return {
@@ -120,7 +125,7 @@ def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401, ARG001
 def _whole(low: int, high: int, q: int | None, *, log: bool) -> Kind:
     """Whole numbers; Ray leaves the upper bound out, unless it counts by q."""
     if q is None or q == 1:
-        return Fixed(low) if high - 1 == low else Integer(low, high - 1, log=log)
+        return ConstantParameter(low) if high - 1 == low else Integer(low, high - 1, log=log)
     return _multiples(-(-low // q), high // q, q, log=log, whole=True)
 
 
@@ -134,5 +139,5 @@ def _multiples(first: int, last: int, q: float, *, log: bool, whole: bool) -> Ki
         message = f"no multiple of {q} lies between the bounds; widen them."
         raise InputError(message)
     if first == last:
-        return Fixed(first * q)
+        return ConstantParameter(first * q)
     return Stepped(0, q, Integer(first, last, log=log and first > 0), whole=whole)

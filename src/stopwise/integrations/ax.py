@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.errors import InputError, MissingExtraError
-from stopwise.integrations._foreign import Foreign, Told
+from stopwise.integrations.foreign_space import ForeignSpace, Told
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import outcome_of
 from stopwise.stopping.verdict import Verdict
+from stopwise.study import StudyOptions
 from stopwise.study.external import ExternalStudy
+from stopwise.study.options import spells_out_options
 
 try:
     from ax.api.client import Client
@@ -50,6 +52,9 @@ __all__ = [
 ]
 
 
+_SET_HERE = ("direction",)  # the experiment has it
+
+
 class _Mirror:
     """An Ax experiment as a study of ours, kept up with what its trials come to.
 
@@ -64,11 +69,12 @@ class _Mirror:
         self.lam = lam
         self.cost = cost
         self.options = dict(options)
+        StudyOptions.of(self.options, owner="the strategy", leave_out=_SET_HERE)
         self.study: ExternalStudy | None = None
-        self.foreign: Foreign | None = None
+        self.foreign: ForeignSpace | None = None
         self._told: set[int] = set()
 
-    def update(self, experiment: Any, data: Any = None) -> tuple[ExternalStudy, Foreign]:  # noqa: ANN401
+    def update(self, experiment: Any, data: Any = None) -> tuple[ExternalStudy, ForeignSpace]:  # noqa: ANN401
         """Tell what has finished since, in order of completion, and note what runs."""
         if self.study is None or self.foreign is None:
             self.foreign = read_space(experiment.search_space)
@@ -115,6 +121,7 @@ class StopwiseStrategy(BaseGlobalStoppingStrategy):
         verdict: The last answer, with numbers.
     """
 
+    @spells_out_options(_SET_HERE)
     def __init__(
         self,
         lam: float | None = None,
@@ -151,6 +158,7 @@ class StopwiseNode(ExternalGenerationNode):
         options: Further options of ``sw.Study``: acquisition, noise, n_initial, seed, ...
     """
 
+    @spells_out_options(_SET_HERE)
     def __init__(
         self,
         lam: float | None = None,
@@ -181,6 +189,7 @@ class StopwiseNode(ExternalGenerationNode):
         return foreign.outward(study.ask().params)
 
 
+@spells_out_options(_SET_HERE)
 def generation_strategy(
     lam: float | None = None,
     *,

@@ -39,8 +39,8 @@ except ImportError as error:
     ) from error
 
 from stopwise.integrations._botorch_belief import (
-    Chart,
     Cost,
+    InputMap,
     ModelPosterior,
     ModelPrice,
     Tensor,
@@ -226,7 +226,7 @@ class StopwiseStopper:
         initial: int | None = None,
         seed: int = 0,
     ) -> None:
-        self._chart = _chart(bounds, choices)
+        self._input_map = _input_map(bounds, choices)
         rule = make_rule(stopping, lam)
         _check_answerable(rule)
         self.rule = rule
@@ -280,10 +280,10 @@ class StopwiseStopper:
             )
             raise InputError(message)
         self.initial = len(y) if self.initial is None else self.initial
-        objective = ModelPosterior(model, self._chart, y, self._sign, not self._noisy)
-        price = ModelPrice(self._chart, self._cost, cost_model)
+        objective = ModelPosterior(model, self._input_map, y, self._sign, not self._noisy)
+        price = ModelPrice(self._input_map, self._cost, cost_model)
         return Snapshot(
-            self._chart.domain,
+            self._input_map.domain,
             self._encoded(train_X),
             y,
             Belief(objective, price),
@@ -294,13 +294,13 @@ class StopwiseStopper:
 
     def _encoded(self, X: Tensor) -> Array:
         """Points of the model as rows of the unit cube, refused if they are outside."""
-        domain = self._chart.domain
+        domain = self._input_map.domain
         if not len(X):
             return np.empty((0, domain.width))
         return domain.encode(_named(X))
 
 
-def _chart(bounds: Tensor | None, choices: Tensor | None) -> Chart:
+def _input_map(bounds: Tensor | None, choices: Tensor | None) -> InputMap:
     if (bounds is None) == (choices is None):
         message = "give bounds (2 x d) for a box, or choices (N x d) for a list of points."
         raise InputError(message)
@@ -308,13 +308,13 @@ def _chart(bounds: Tensor | None, choices: Tensor | None) -> Chart:
         domain = Candidates(_named(choices)).domain
         rows = [list(domain.params(i).values()) for i in range(len(domain))]
         inputs = torch.tensor(rows, dtype=choices.dtype, device=choices.device)
-        return Chart(domain, inputs, inputs)
+        return InputMap(domain, inputs, inputs)
     low, high = torch.as_tensor(bounds)
     box = {
         f"x{i}": Real(float(lo), float(hi))
         for i, (lo, hi) in enumerate(zip(low, high, strict=True))
     }
-    return Chart(Mixed.of(box), low, high)
+    return InputMap(Mixed.of(box), low, high)
 
 
 def _named(X: Tensor) -> list[dict[str, float]]:

@@ -8,150 +8,28 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stopwise.errors import InputError, MissingExtraError
-from stopwise.integrations._foreign import Foreign
+from stopwise.errors import MissingExtraError
 from stopwise.integrations._ray_results import read_results
 from stopwise.record.history import History, Trial
 from stopwise.stopping.verdict import Verdict
-from stopwise.study import Study
 from stopwise.study.external import ExternalStudy
+from stopwise.study.options import spells_out_options
 
 try:
     from ray.tune import Stopper
     from ray.tune.search import Searcher
-    from ray.tune.utils.util import flatten_dict, unflatten_dict
+    from ray.tune.utils.util import flatten_dict
 except ImportError as error:
     raise MissingExtraError.of("ray", extra="ray", purpose="stopwise.integrations.ray") from error
 
+from stopwise.integrations._ray_bridge import SET_HERE, CostOption, RayBridge
 from stopwise.integrations._ray_space import outward, plain, read_back, read_space, rich, written
 
 __all__ = ["StopwiseSearcher", "StopwiseStopper", "read_results", "read_space"]
-
-CostOption = str | Callable[[Mapping[str, Any]], float] | None
-
-
-class _Bridge:
-    """A study behind Ray's names: what both classes have in common.
-
-    Args:
-        lam: What a unit of cost is worth, in units of the metric.
-        metric: Which reported number is the objective.
-        mode: ``"min"`` or ``"max"``.
-        cost: Which reported number is the cost, learned; a function of the config, known; or None.
-        options: Further options of ``sw.Study``.
-        kind: ``Study``, or one in which others choose.
-    """
-
-    def __init__(
-        self,
-        lam: float | None,
-        metric: str | None,
-        mode: str | None,
-        cost: CostOption,
-        options: Mapping[str, Any],
-        kind: type[Study] = Study,
-    ) -> None:
-        reserved = {"direction", "space"} & set(options)
-        if reserved:
-            message = f"{sorted(reserved)} come from Ray's mode and param_space; leave them out."
-            raise InputError(message)
-        self.lam = lam
-        self.metric = metric
-        self.mode = mode
-        self.cost = cost
-        self.options = dict(options)
-        self.kind = kind
-        self.constants: dict[str, Any] = {}
-        self.study: Study | None = None
-        self.foreign: Foreign | None = None
-        self._answer: tuple[tuple[int, int], Verdict] | None = None
-
-    def open(self, param_space: Mapping[str, Any]) -> Study:
-        """Begin a study over a param_space."""
-        if self.metric is None or self.mode not in ("min", "max"):
-            message = (
-                f"metric={self.metric!r}, mode={self.mode!r}: give the name of the metric, and"
-                " 'min' or 'max', here or in TuneConfig."
-            )
-            raise InputError(message)
-        searched = read_space(param_space)
-        flat = flatten_dict(dict(param_space))
-        return self.begin(searched, {k: v for k, v in flat.items() if k not in searched.kinds})
-
-    def begin(self, foreign: Foreign, constants: Mapping[str, Any]) -> Study:
-        """Begin a study over a space, beside what is constant."""
-        self.constants = dict(constants)
-        options = dict(self.options)
-        first = options.pop("start_from", ())
-        first = [first] if isinstance(first, Mapping) else first
-        known = self.cost
-
-        def price(params: Mapping[str, Any]) -> float:
-            return float(known(unflatten_dict(self.constants | foreign.outward(params))))  # type: ignore[misc, operator]
-
-        self.foreign = foreign
-        self.study = self.kind(
-            foreign.space,
-            lam=self.lam,
-            direction="minimize" if self.mode == "min" else "maximize",
-            cost=price if callable(known) else None if known is None else "reported",
-            start_from=[foreign.inward(flatten_dict(dict(params))) for params in first],
-            **options,
-        )
-        return self.study
-
-    def reopen(self) -> Study:
-        """Begin again, from nothing."""
-        _, foreign = self.opened
-        self._answer = None
-        return self.begin(foreign, self.constants)
-
-    @property
-    def opened(self) -> tuple[Study, Foreign]:
-        """The study and its space."""
-        if self.study is None or self.foreign is None:
-            message = "there is no search space: give param_space to Tuner, or to Tuner.restore."
-            raise InputError(message)
-        return self.study, self.foreign
-
-    def paid(self, result: Mapping[str, Any] | None) -> float | None:
-        """The cost that a result reports; None where it is known, or not reported."""
-        if not isinstance(self.cost, str) or result is None:
-            return None
-        paid = flatten_dict(dict(result)).get(self.cost)
-        return float(paid) if paid is not None and paid > 0 else None
-
-    def value(self, result: Mapping[str, Any] | None) -> float | None:
-        """The objective that a result reports."""
-        found = None if result is None else flatten_dict(dict(result)).get(self.metric)
-        return None if found is None or not math.isfinite(found) else float(found)
-
-    def tell(self, trial: Trial | Mapping[str, Any], result: Any, *, error: bool) -> None:  # noqa: ANN401
-        """Tell what came of a trial; without a value it has failed."""
-        study, _ = self.opened
-        value = None if error else self.value(result)
-        paid = self.paid(result)
-        if value is not None and paid is None and isinstance(self.cost, str):
-            message = (
-                f"a result does not report {self.cost!r}, its cost; reported are"
-                f" {sorted(result or ())}. Name one of them, or give a function of the config."
-            )
-            raise InputError(message)
-        why = "the trial raised an error" if error else f"no {self.metric!r} was reported"
-        study.tell(trial, value, paid, charge=True, message="" if value is not None else why)
-
-    def verdict(self) -> Verdict:
-        """The study's verdict; computed once per number of told and running trials."""
-        study, _ = self.opened
-        at = len(study.history), len(study.pending)
-        if self._answer is None or self._answer[0] != at:
-            self._answer = at, study.should_stop()
-        return self._answer[1]
 
 
 class StopwiseSearcher(Searcher, Stopper):
@@ -175,6 +53,7 @@ class StopwiseSearcher(Searcher, Stopper):
 
     CKPT_FILE_TMPL = "searcher-state-{}.json"  # what save() writes is JSON
 
+    @spells_out_options(SET_HERE)
     def __init__(
         self,
         lam: float | None = None,
@@ -185,7 +64,7 @@ class StopwiseSearcher(Searcher, Stopper):
         **options: Any,  # noqa: ANN401
     ) -> None:
         super().__init__(metric=metric, mode=mode)
-        self._bridge = _Bridge(lam, metric, mode, cost, options)
+        self._bridge = RayBridge(lam, metric, mode, cost, options)
         self._events: list[list[Any]] = []  # what a restored searcher does again
         self._replay: list[list[Any]] | None = None
         self._live: dict[str, Trial | dict[str, Any]] = {}
@@ -372,6 +251,7 @@ class StopwiseStopper(Stopper):
         options: Further options of ``sw.Study``: stopping, noise, n_initial, ...
     """
 
+    @spells_out_options(SET_HERE)
     def __init__(
         self,
         param_space: Mapping[str, Any],
@@ -382,7 +262,7 @@ class StopwiseStopper(Stopper):
         cost: CostOption = "time_total_s",
         **options: Any,  # noqa: ANN401
     ) -> None:
-        self._bridge = _Bridge(lam, metric, mode, cost, options, ExternalStudy)
+        self._bridge = RayBridge(lam, metric, mode, cost, options, ExternalStudy)
         self._bridge.open(param_space)
         self._told: set[str] = set()
 

@@ -8,17 +8,23 @@ docs/sklearn.md.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from stopwise.acquisition import Acquisition
 from stopwise.core.space import Candidates, Integer, Real
 from stopwise.errors import InputError, MissingExtraError
-from stopwise.integrations._foreign import Foreign, Kind, Table, of_choices, translated
+from stopwise.integrations.foreign_space import (
+    CandidateTable,
+    ForeignSpace,
+    Kind,
+    of_choices,
+    translated,
+)
 from stopwise.record.history import Trial
-from stopwise.study import Rules, Study
+from stopwise.study import Study, StudyOptions
+from stopwise.study.options import defaults, names, spells_out_options
 
 try:
     from sklearn.model_selection._search import BaseSearchCV
@@ -35,6 +41,7 @@ _ALLOWED = (
     "lists, scipy.stats.uniform, loguniform and randint, and sw.Real, sw.Integer and"
     " sw.Categorical; or sw.Candidates instead of the dict"
 )
+_SET_HERE = ("direction", "seed")  # scores are maximised, and random_state is the seed
 _CLOCK = time.get_clock_info("perf_counter").resolution
 _ALL_FAILED = "\nAll the "  # how scikit-learn's error begins when no fit of a call succeeded
 
@@ -54,13 +61,6 @@ class StopwiseSearchCV(BaseSearchCV):
             cost=600)`` if one would wait ten minutes for a hundredth.
         cost: ``"seconds"``, the fit time summed over the folds, learned; a function of the
             params; or None, each candidate costs 1.
-        budget: What may be spent in all; lam is then not needed. The refit is not counted.
-        acquisition: As for ``sw.Study``.
-        stopping: As for ``sw.Study``.
-        noise: As for ``sw.Study``; ``"learn"`` where the same params score differently.
-        n_initial: As for ``sw.Study``.
-        start_from: Params that are tried first: what you use today.
-        max_trials: At most so many candidates.
         scoring: As in scikit-learn; with several scores, ``refit`` names the one to maximise.
         n_jobs: As in scikit-learn.
         refit: As in scikit-learn.
@@ -71,6 +71,8 @@ class StopwiseSearchCV(BaseSearchCV):
             ``cost=None`` or a function the same seed gives the same candidates.
         error_score: As in scikit-learn; a candidate whose score is nan has failed.
         return_train_score: As in scikit-learn.
+        **options: As for ``sw.Study``: ``budget`` (lam is then not needed; the refit is not
+            counted), ``stopping``, ``noise``, ``start_from`` (what you use today), ...
 
     Attributes:
         verdict_: Why the search stopped.
@@ -89,6 +91,7 @@ class StopwiseSearchCV(BaseSearchCV):
         ({'max_depth': 4}, True)
     """
 
+    @spells_out_options(_SET_HERE)
     def __init__(
         self,
         estimator: Any,  # noqa: ANN401
@@ -96,13 +99,6 @@ class StopwiseSearchCV(BaseSearchCV):
         *,
         lam: float | None = None,
         cost: str | Callable[[Mapping[str, Any]], float] | None = "seconds",
-        budget: float | None = None,
-        acquisition: str | Acquisition = "pbgi",
-        stopping: Rules = "pbgi",
-        noise: float | Literal["learn"] | None = None,
-        n_initial: int | None = None,
-        start_from: Iterable[Mapping[str, Any]] = (),
-        max_trials: int | None = None,
         scoring: Any = None,  # noqa: ANN401
         n_jobs: int | None = None,
         refit: Any = True,  # noqa: ANN401
@@ -112,18 +108,16 @@ class StopwiseSearchCV(BaseSearchCV):
         random_state: Any = 0,  # noqa: ANN401
         error_score: float | str = np.nan,
         return_train_score: bool = False,
+        **options: Any,  # noqa: ANN401  StudyOptions checks them at fit, as scikit-learn wants it
     ) -> None:
         self.param_distributions = param_distributions
         self.lam = lam
         self.cost = cost
-        self.budget = budget
-        self.acquisition = acquisition
-        self.stopping = stopping
-        self.noise = noise
-        self.n_initial = n_initial
-        self.start_from = start_from
-        self.max_trials = max_trials
         self.random_state = random_state
+        for name in names(_SET_HERE):  # every option is an attribute: get_params reads them
+            if name not in ("lam", "cost"):
+                setattr(self, name, options.pop(name, defaults()[name]))
+        StudyOptions.of(options, owner="StopwiseSearchCV", leave_out=_SET_HERE)  # none is left
         super().__init__(
             estimator=estimator,
             scoring=scoring,
@@ -165,7 +159,7 @@ class StopwiseSearchCV(BaseSearchCV):
         self.history_ = foreign.history(study.history)
         self.spent_ = study.spent
 
-    def _study(self, foreign: Foreign | Table) -> Study:
+    def _study(self, foreign: ForeignSpace | CandidateTable) -> Study:
         if isinstance(self.cost, str) and self.cost != "seconds":
             message = (
                 f"cost={self.cost!r} is not known here: give 'seconds' (the fit time), a function"
@@ -173,20 +167,11 @@ class StopwiseSearchCV(BaseSearchCV):
             )
             raise InputError(message)
         first = [self.start_from] if isinstance(self.start_from, Mapping) else self.start_from
-        return Study(
-            foreign.space,
-            direction="maximize",
-            lam=self.lam,
-            cost=foreign.cost(self.cost),
-            budget=self.budget,
-            acquisition=self.acquisition,
-            stopping=self.stopping,
-            noise=self.noise,
-            n_initial=self.n_initial,
-            start_from=[foreign.inward(params) for params in first],
-            max_trials=self.max_trials,
-            seed=int(check_random_state(self.random_state).randint(2**31)),
-        )
+        options = {name: getattr(self, name) for name in names(_SET_HERE)}
+        options["cost"] = foreign.cost(self.cost)
+        options["start_from"] = [foreign.inward(params) for params in first]
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        return Study(foreign.space, direction="maximize", seed=seed, **options)
 
     def _tell(self, study: Study, trials: Sequence[Trial], results: Mapping[str, Any]) -> None:
         """Tell the scores of the last candidates, and what their fits took."""
@@ -226,8 +211,12 @@ def _nothing_evaluated(study: Study) -> InputError:
     return InputError(f"the search stopped before its first candidate: {study.should_stop()}.")
 
 
-def _translated(given: object) -> Foreign | Table:
-    return Table(given) if isinstance(given, Candidates) else translated(given, _kind, _ALLOWED)
+def _translated(given: object) -> ForeignSpace | CandidateTable:
+    return (
+        CandidateTable(given)
+        if isinstance(given, Candidates)
+        else translated(given, _kind, _ALLOWED)
+    )
 
 
 def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401

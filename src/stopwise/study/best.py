@@ -5,26 +5,26 @@ from __future__ import annotations
 
 from stopwise.core.numerics.threads import single_threaded
 from stopwise.study.context import StudyContext
-from stopwise.study.moments import Moments
 from stopwise.study.result import Best
+from stopwise.study.snapshots import Snapshots
 
 
-def best_of(context: StudyContext, moments: Moments) -> Best | None:
+def best_of(context: StudyContext, snapshots: Snapshots) -> Best | None:
     """The best configuration, the first of equals; None before any has succeeded."""
     succeeded = context.history.succeeded
     if not succeeded:
         return None
     if context.options.noise is not None:
-        return _believed_best(context, moments)
+        return _believed_best(context, snapshots)
     best = min(succeeded, key=lambda o: context.options.sign * float(o.value or 0.0))
     return Best(dict(best.params), float(best.value or 0.0), best.number)
 
 
 @single_threaded
-def _believed_best(context: StudyContext, moments: Moments) -> Best:
+def _believed_best(context: StudyContext, snapshots: Snapshots) -> Best:
     """The configuration with the best posterior mean, with its deviation."""
     succeeded = context.history.succeeded
-    snapshot = moments.now().prefix(len(succeeded))  # what is believed of failures is no data
+    snapshot = snapshots.now().prefix(len(succeeded))  # what is believed of failures is no data
     best = succeeded[snapshot.incumbent]
     law = snapshot.belief.objective.law(snapshot.X[[snapshot.incumbent]])
     value = context.options.sign * float(law.mean[0])

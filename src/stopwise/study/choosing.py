@@ -18,7 +18,7 @@ from stopwise.study.budget import expected_range, lam_for_budget
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.initial_design import InitialDesign
-from stopwise.study.moments import Moments
+from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
 
 _LEAST_GAIN = 1e-9  # of the spread of values: what a budget aims at where nothing seems left
@@ -33,12 +33,12 @@ class Choosing:
         context: StudyContext,
         design: InitialDesign,
         spending: Spending,
-        moments: Moments,
+        snapshots: Snapshots,
     ) -> None:
         self._context = context
         self._design = design
         self._spending = spending
-        self._moments = moments
+        self._snapshots = snapshots
         options = context.options
         # Without lam a budget chooses it, after the initial design.
         by_budget = options.lam_from_budget and options.acquisition in ("pbgi", "pbgi-d")
@@ -68,8 +68,8 @@ class Choosing:
             if not told:
                 raise self._nothing_left()
         if told >= self._design.size:
-            self._moments.record([_WORTH_RECORDER])
-        snapshot = with_pending_believed(self._moments.now())
+            self._snapshots.record([_WORTH_RECORDER])
+        snapshot = with_pending_believed(self._snapshots.now())
         x = snapshot.sup(self._acquisition_at(snapshot)).x
         if x is None:  # a score may be -inf wherever nothing at all can be gained
             x = snapshot.sup(LCB()).x
@@ -93,7 +93,7 @@ class Choosing:
 
     def _chosen_by_budget(self) -> PBGID:
         """PBGI-D at the lambda of the budget; fixed once the initial design is done."""
-        snapshot = self._moments.now()
+        snapshot = self._snapshots.now()
         first = snapshot.prefix(min(self._design.size, snapshot.n))
         spread = snapshot.belief.objective.unit
         gain = max(expected_range(first).value, _LEAST_GAIN * spread)
@@ -101,7 +101,7 @@ class Choosing:
         paid = min(self._design.cost, 0.999 * budget)
         chosen = PBGID(lam_for_budget(gain, budget, paid))
         if self._design.is_done:  # before, of many trials at once, it does not know them all
-            self._context.log.happen(LambdaChosen(chosen.lam0))
+            self._context.log.commit(LambdaChosen(chosen.lam0))
         return chosen
 
     def _nothing_left(self) -> InputError:

@@ -16,7 +16,7 @@ from stopwise.study.hard_limits import (
     money_verdict,
 )
 from stopwise.study.initial_design import InitialDesign
-from stopwise.study.moments import Moments
+from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
 
 
@@ -28,13 +28,13 @@ class Deciding:
         context: StudyContext,
         design: InitialDesign,
         spending: Spending,
-        moments: Moments,
+        snapshots: Snapshots,
         rules: list[StoppingRule],
     ) -> None:
         self._context = context
         self._design = design
         self._spending = spending
-        self._moments = moments
+        self._snapshots = snapshots
         self._rules = rules
 
     def verdict(self) -> Verdict:
@@ -79,7 +79,7 @@ class Deciding:
         told = len(state.history.succeeded)
         if budget is None or (state.initial is None and not told):
             return None  # the first ask refuses what does not pay for the design
-        cheapest = self._moments.now().cheapest if told else self._design.cheapest()
+        cheapest = self._snapshots.now().cheapest if told else self._design.cheapest()
         left = self._spending.left
         if left > 0 and cheapest <= self._spending.most_payable:
             return None
@@ -89,7 +89,7 @@ class Deciding:
 
     def _of_rules(self) -> Verdict:
         """Of the rules that are to be obeyed the first that stops answers."""
-        verdicts = [rule.verdict(self._moments.trace(rule)) for rule in self._rules]
+        verdicts = [rule.verdict(self._snapshots.trace(rule)) for rule in self._rules]
         if not verdicts:  # the budget alone decides
             left, budget = self._spending.left, self._context.budget.total or 0.0
             sentence = f"{quantity(left)} of {quantity(budget)} are left: go on"

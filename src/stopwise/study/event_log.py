@@ -31,8 +31,8 @@ class EventLog:
         self._journal = journal
         self._read_only = read_only
 
-    def happen(self, event: Event, began: float | None = None) -> None:
-        """Let something happen: on disk first, so that nothing done is ever lost.
+    def commit(self, event: Event, began: float | None = None) -> None:
+        """Commit an event: on disk first, so that nothing done is ever lost.
 
         Args:
             event: What happens.

@@ -57,7 +57,7 @@ class ExternalStudy(Study):
         self._design.plan()
         self._design.make_room(params)
         trial = Trial(self._context.state.next, dict(params))
-        self._context.log.happen(TrialAsked(trial, designed=False, fitted=None))
+        self._context.log.commit(TrialAsked(trial, designed=False, fitted=None))
         return trial
 
     def tell(
@@ -80,9 +80,9 @@ class ExternalStudy(Study):
     def verdict_of(self, rules: list[StoppingRule]) -> Verdict:
         """What these rules say now, and the hard limits before them; ``rules`` of no option."""
         if self._design.is_done:
-            self._moments.record(rules)
+            self._snapshots.record(rules)
         return Deciding(
-            self._context, self._design, self._spending, self._moments, rules
+            self._context, self._design, self._spending, self._snapshots, rules
         ).verdict()
 
     def plan_design(self) -> None:

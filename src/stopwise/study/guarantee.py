@@ -19,7 +19,7 @@ from stopwise.study.budget import expected_range
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.initial_design import InitialDesign
-from stopwise.study.moments import Moments
+from stopwise.study.snapshots import Snapshots
 
 _READABLE = 1e9  # a larger count is told by its magnitude
 
@@ -157,7 +157,7 @@ def _matches(acquisition: Bindable | None, lam: float | None) -> bool:
 def guarantee_of(
     context: StudyContext,
     design: InitialDesign,
-    moments: Moments,
+    snapshots: Snapshots,
     choosing: Choosing,
     rules: list[StoppingRule],
     delta: float,
@@ -172,7 +172,7 @@ def guarantee_of(
         )
         raise InputError(message)
     check_risk(delta)
-    first = moments.now().prefix(design.size)
+    first = snapshots.now().prefix(design.size)
     empty = replace(first.prefix(0), pending=first.pending[:0], failed=None)
     gain = expected_range(first)
     return Guarantee(

@@ -70,7 +70,7 @@ class InitialDesign:
             design = sum(map(self._spending.expected, queue))
             self._context.budget.check_pays_for(state.history.spent + design)
         told = len(state.history.succeeded)
-        self._context.log.happen(DesignPlanned(told + len(queue), tuple(queue)))
+        self._context.log.commit(DesignPlanned(told + len(queue), tuple(queue)))
 
     def next(self) -> dict[str, Any] | None:
         """The next affordable point of the design, if there is one; dearer ones are left out."""
@@ -79,7 +79,7 @@ class InitialDesign:
             params, *others = state.queue
             if self._spending.is_payable(params):
                 return dict(params)
-            self._context.log.happen(DesignPlanned(max(self.size - 1, 1), tuple(others)))
+            self._context.log.commit(DesignPlanned(max(self.size - 1, 1), tuple(others)))
         return None
 
     def another(self) -> dict[str, Any] | None:
@@ -99,7 +99,7 @@ class InitialDesign:
         key = domain.key(domain.encode(params))
         same = [planned for planned in queue if domain.key(domain.encode(planned)) == key]
         queue.remove(same[0] if same else queue[-1])
-        self._context.log.happen(DesignPlanned(self.size, tuple(queue)))
+        self._context.log.commit(DesignPlanned(self.size, tuple(queue)))
 
     def points(self, size: int, first: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
         """Points that are neither evaluated nor pending."""

@@ -135,12 +135,6 @@ class StudyOptions:
             raise InputTypeError(message)
         return cls(**given)
 
-    def given(self) -> dict[str, Any]:
-        """The options as keywords, without those that are at their defaults."""
-        plain = type(self)()
-        values = {name: getattr(self, name) for name in names()}
-        return {n: v for n, v in values.items() if v is not getattr(plain, n)}
-
     @property
     def sign(self) -> float:
         """1 to minimise, -1 to maximise; inside, everything is minimised."""
@@ -167,6 +161,11 @@ class StudyOptions:
 def names(leave_out: Collection[str] = ()) -> list[str]:
     """The names of all options, in order."""
     return [f.name for f in fields(StudyOptions) if f.name not in leave_out]
+
+
+def defaults() -> dict[str, Any]:
+    """The default of every option, as it stands in signatures."""
+    return {f.name: f.default for f in fields(StudyOptions)}
 
 
 def may_change() -> list[str]:

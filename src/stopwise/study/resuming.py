@@ -23,6 +23,7 @@ from stopwise.record.journal.file import LineFile
 from stopwise.record.state import State
 from stopwise.study.options import (
     StudyOptions,
+    defaults,
     may_change,
     names,
     option_values_as_json,
@@ -152,7 +153,7 @@ def _checked_changes(
         raise InputError(message)
     first = given.get("start_from")
     handed = {**given, "start_from": [first]} if isinstance(first, Mapping) else dict(given)
-    before = {**option_values_as_json(_defaults(), params), **written}
+    before = {**option_values_as_json(defaults(), params), **written}
     now = option_values_as_json(handed, params)
     changed = {name: (before[name], now[name]) for name in now if before[name] != now[name]}
     refused = [n for n in changed if n not in may_change() and not _both_own(*changed[n])]
@@ -166,12 +167,6 @@ def _checked_changes(
         )
         raise InputError(message)
     return changed
-
-
-def _defaults() -> dict[str, Any]:
-    """The options that a journal of an older version does not have, as they were in effect."""
-    plain = StudyOptions()
-    return {name: getattr(plain, name) for name in names()}
 
 
 def _both_own(old: Json, new: Json) -> bool:

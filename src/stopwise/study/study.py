@@ -48,10 +48,10 @@ from stopwise.study.explanation import explain
 from stopwise.study.guarantee import Guarantee, guarantee_of
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
-from stopwise.study.moments import Moments
 from stopwise.study.options import Rules, StudyOptions, spells_out_options
 from stopwise.study.result import Best, Result
 from stopwise.study.resuming import ResumedStudy, load, resume
+from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
 from stopwise.study.telling import observation_of
 
@@ -112,10 +112,10 @@ class Study:
         self._context = context = StudyContext(options, domain, costs, log, model, budget)
         self._spending = spending = Spending(context)
         self._design = design = InitialDesign(context, spending)
-        self._moments = moments = Moments(
+        self._snapshots = snapshots = Snapshots(
             context, design, spending, self._search, warm_starts=self._warm_starts
         )
-        self._choosing = Choosing(context, design, spending, moments)
+        self._choosing = Choosing(context, design, spending, snapshots)
         self.rules = [] if options.budget_decides else _made(options.stopping, options.lam)
         if not self.rules and options.budget is None:
             message = (
@@ -124,7 +124,7 @@ class Study:
             )
             raise InputError(message)
         self.watched = _made(options.watch, options.lam)
-        self._deciding = Deciding(context, design, spending, moments, self.rules)
+        self._deciding = Deciding(context, design, spending, snapshots, self.rules)
         self.notes: tuple[str, ...] = ()  # what a resume had to say
 
     @classmethod
@@ -199,7 +199,7 @@ class Study:
     @property
     def traces(self) -> Mapping[str, Trace]:
         """The recorded signals, by key; what ``replay`` reads."""
-        return self._moments.traces
+        return self._snapshots.traces
 
     @property
     def spent(self) -> float:
@@ -212,7 +212,7 @@ class Study:
 
         With noise it is the one with the best posterior mean, reported with its deviation.
         """
-        return best_of(self._context, self._moments)
+        return best_of(self._context, self._snapshots)
 
     def result(self) -> Result:
         """Where the study stands."""
@@ -223,7 +223,7 @@ class Study:
     @single_threaded
     def snapshot(self) -> Snapshot:
         """This moment as acquisitions and rules see it: encoded, and to be minimised."""
-        return self._moments.now()
+        return self._snapshots.now()
 
     # --------------------------------------------------------------- ask and tell
 
@@ -238,7 +238,7 @@ class Study:
         log.check_writable()
         if state.unanswered:
             trial = state.pending[state.unanswered[0]]
-            log.happen(TrialAskedAgain(trial.number), began)
+            log.commit(TrialAskedAgain(trial.number), began)
             return replace(trial, params=dict(trial.params))
         self._design.plan()
         designed = self._design.next()
@@ -246,7 +246,7 @@ class Study:
         trial = Trial(
             state.next, params, self._spending.foreseen(params, design_done=self._design.is_done)
         )
-        log.happen(TrialAsked(trial, designed is not None, fitted), began)
+        log.commit(TrialAsked(trial, designed is not None, fitted), began)
         return replace(trial, params=dict(params))  # the caller's to change
 
     def tell(
@@ -273,7 +273,7 @@ class Study:
         observation = observation_of(
             self._context, trial, value, cost, charge=charge, message=message
         )
-        self._context.log.happen(TrialTold(observation), began)
+        self._context.log.commit(TrialTold(observation), began)
 
     def drop(self, trial: Trial) -> None:
         """Give a trial up: nobody will tell it, and its configuration may be chosen again.
@@ -289,7 +289,7 @@ class Study:
                 f"trial {trial.number} is not pending; pending are {sorted(pending) or 'none'}."
             )
             raise InputError(message)
-        self._context.log.happen(TrialDropped(trial.number), began)
+        self._context.log.commit(TrialDropped(trial.number), began)
 
     @single_threaded
     def should_stop(self) -> Verdict:
@@ -298,10 +298,10 @@ class Study:
         if state.unanswered:
             return self._deciding.unanswered()
         if self._design.is_done:
-            self._moments.record([*self.rules, *self.watched])
+            self._snapshots.record([*self.rules, *self.watched])
         verdict = self._deciding.verdict()
         if verdict != state.verdict:
-            self._context.log.happen(VerdictGiven(verdict), began)
+            self._context.log.commit(VerdictGiven(verdict), began)
         return verdict
 
     @single_threaded
@@ -314,7 +314,7 @@ class Study:
         if not self._design.is_done:
             return f"{verdict.rule}: {verdict.reason}."
         rules = [*self.rules, *self.watched]
-        return explain(self._moments.now(), rules, verdict, self.domain.decode)
+        return explain(self._snapshots.now(), rules, verdict, self.domain.decode)
 
     @single_threaded
     def record(self, *rules: str | StoppingRule, lam: float | None = None) -> None:
@@ -324,7 +324,7 @@ class Study:
         """
         made = _made(rules, lam)
         if self._design.is_done:
-            self._moments.record(made)
+            self._snapshots.record(made)
 
     @single_threaded
     def guarantee(self, delta: float = 0.05) -> Guarantee:
@@ -334,7 +334,7 @@ class Study:
             delta: Risk of the bound on the number of evaluations.
         """
         return guarantee_of(
-            self._context, self._design, self._moments, self._choosing, self.rules, delta
+            self._context, self._design, self._snapshots, self._choosing, self.rules, delta
         )
 
 

@@ -15,6 +15,7 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
 from stopwise.testing._law import Case, Law, LawBroken, is_a_value, same
+from stopwise.testing._looking import acquisition_looked_at
 from stopwise.testing._problems import (
     KINDS,
     NUMERICAL,
@@ -225,6 +226,7 @@ ACQUISITION_LAWS: tuple[Law[Acquisition], ...] = (
     ),
     Law("attainable", "What is proposed is a point of the space, not a relaxation.", attainable),
     Law("seed", "The same snapshot and seed give the same choice.", seed),
+    Law("looking", "Looking at a supremum does not change a study's path.", acquisition_looked_at),
     Law("shift", "A constant added to y does not move the choice.", shift),
     Law("scale", "Other units of y or cost, lambda in step, do not move the choice.", scale),
     Law("price", "A point that becomes dearer does not score higher.", price),

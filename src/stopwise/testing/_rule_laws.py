@@ -23,6 +23,7 @@ from stopwise.testing._law import (
     same,
     with_parameters,
 )
+from stopwise.testing._looking import rule_looked_at
 from stopwise.testing._problems import in_other_units, prohibitive_costs, with_costs
 from stopwise.testing._records import (
     alike,
@@ -268,6 +269,7 @@ RULE_LAWS: tuple[Law[StoppingRule], ...] = (
     Law("replay", "Replay gives the live verdicts, word by word.", replayed),
     Law("once", "Asking twice adds nothing to the record.", once),
     Law("watching", "Watching a rule does not change what is evaluated.", watching),
+    Law("looking", "Looking at a signal does not change a study's path.", rule_looked_at),
     Law("nan", "No answer (nan) never stops.", nan),
     Law("ties", "A value equal to the threshold stops.", ties),
     Law("answers", "It answers somewhere in the records that it is judged by.", answers),

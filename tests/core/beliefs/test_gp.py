@@ -424,3 +424,49 @@ def test_hyperparameters_are_compared_by_their_numbers():
     assert one != Hyperparameters([0.5, 0.8], 1.5, noise=0.05)
     assert one != Hyperparameters([0.5], 1.6, noise=0.05)
     assert one != "a word"
+
+
+# ------------------------------------------------------------------- what others ask of it
+
+
+def test_what_acquisitions_and_rules_ask_of_a_posterior(rng):
+    X, y = rng.random((6, 3)), 5.0 + 2.0 * rng.random(6)
+    hyper = Hyperparameters([0.4, 0.9], 1.3, 1e-4)
+    groups = np.array([0, 1, 1])
+    exact = condition(X, y, hyper, groups=groups, interpolate=True)
+    noisy = condition(X, y, hyper, groups=groups)
+    assert (exact.exact, noisy.exact) == (True, False)
+    np.testing.assert_array_equal(exact.column_lengthscales, [0.4, 0.9, 0.9])
+    assert exact.unit == noisy.unit == pytest.approx(np.std(y, ddof=1), rel=1e-12)
+    assert exact.resolution == pytest.approx(1e-2 * exact.unit)
+    assert noisy.resolution == 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        exact.column_lengthscales[0] = 1.0
+    Q = rng.random((4, 3))
+    np.testing.assert_array_equal(exact.law(Q), exact(Q))
+    law, gradients = noisy.law_with_gradient(Q)
+    normal, d_mean, d_std = noisy.with_gradient(Q)
+    np.testing.assert_array_equal(law, normal)
+    np.testing.assert_array_equal(gradients, (d_mean, d_std))
+
+
+@pytest.mark.parametrize("interpolate", [False, True])
+def test_the_likeliest_mean_is_where_the_likelihood_is_highest(rng, interpolate):
+    X, y = rng.random((9, 2)), 3.0 + rng.standard_normal(9)
+    unit = Standardiser()
+    hyper = Hyperparameters([0.5, 0.7], 1.2, 0.1, mean=0.4)
+    best = condition(X, y, hyper, standardiser=unit, interpolate=interpolate).with_likeliest_mean()
+    dense = DenseGP(X, y, best.hyper, shift=0.0, scale=1.0)
+    assert best.log_likelihood == pytest.approx(dense.log_likelihood(), rel=1e-10)
+    for step in (-1e-3, 1e-3):
+        other = dataclasses.replace(best.hyper, mean=best.hyper.mean + step)
+        assert condition(X, y, other, standardiser=unit).log_likelihood < best.log_likelihood
+    again = condition(X, y, best.hyper, standardiser=unit, interpolate=interpolate)
+    np.testing.assert_allclose(best(X), again(X), rtol=1e-9)
+    assert best.with_likeliest_mean().hyper.mean == pytest.approx(best.hyper.mean, abs=1e-12)
+
+
+def test_no_data_have_no_likeliest_mean():
+    prior = condition(np.empty((0, 1)), np.empty(0), Hyperparameters([0.5]))
+    with pytest.raises(InputError, match="no observation"):
+        prior.with_likeliest_mean()

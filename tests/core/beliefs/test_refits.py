@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import stopwise as sw
 from stopwise.core.beliefs import RefitAlways, RefitOnSchedule, RefitWhenGrown
+from stopwise.errors import InputError
 
 COUNTS = st.integers(0, 2000)
 
@@ -82,3 +83,8 @@ def test_policies_are_values_and_public():
     assert len({RefitOnSchedule(), RefitOnSchedule(10), RefitOnSchedule(5)}) == 2
     for name in ("RefitAlways", "RefitWhenGrown", "RefitOnSchedule", "RefitPolicy"):
         assert name in sw.beliefs.__all__
+
+
+def test_a_schedule_needs_a_first_stretch():
+    with pytest.raises(InputError, match="dense=0: give a whole number of at least 1"):
+        RefitOnSchedule(0)

@@ -24,7 +24,7 @@ Pricing = Literal["exp", "inv"]
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What fits have decided, and all that they carry forward."""
+    """The hyper-parameters of a belief; the next fits begin from them."""
 
     objective: Hyperparameters
     price: Hyperparameters | None = None
@@ -113,10 +113,10 @@ def believe(
         X: Evaluated points.
         y: Their values, to be minimised.
         paid: Points at which something was paid, and what.
-        cost: How costs are come by.
+        cost: Where costs come from.
         noise: None for exact observations, a variance in squared units of y, or ``"learn"``.
         prior: Of the hyper-parameters.
-        start: Of an earlier belief; where the fits begin.
+        start: The hyper-parameters of an earlier belief, from which the fits begin.
     """
     if noise is None:
         variance: float | None = NUGGET
@@ -146,15 +146,15 @@ def believe_as_fitted(
     fitted: Fitted,
     exact: bool,
 ) -> Belief:
-    """The belief that a fit to the same data came to, from its hyper-parameters alone.
+    """The belief at hyper-parameters that were fitted to the same data before.
 
     Args:
         domain: The encoded space.
         X: Evaluated points.
         y: Their values, to be minimised.
         paid: Points at which something was paid, and what.
-        cost: How costs are come by.
-        fitted: What the fits decided.
+        cost: Where costs come from.
+        fitted: The hyper-parameters.
         exact: Whether observations are exact.
     """
     objective = condition(X, y, fitted.objective, groups=domain.groups, interpolate=exact)

@@ -57,19 +57,20 @@ class PathConditioner:
         Args:
             posterior: What is believed of f.
             X: Encoded points.
-            tolerance: A deviation for each point, in the units of the warp, below which it counts
-                as determined by the others.
+            tolerance: A deviation for each point, in the user's units, below which it counts as
+                determined by the others.
         """
         prior = posterior.hyper.outputscale * posterior.standardiser.scale**2
         rounding = np.sqrt(len(X) * np.finfo(np.float64).eps * prior)
-        units = np.maximum(tolerance, rounding)
+        mean = posterior(X).mean
+        units = np.maximum(tolerance / posterior.hyper.warp.inverse_slope(mean), rounding)
         weighted = posterior.covariance(X, X) / (units[:, None] * units)
         lower, order, rank, _ = lapack.dpstrf(weighted, tol=1.0, lower=1)
         order, lower = order - 1, np.tril(lower)[:, :rank]
         lower *= units[order][:, None]
         factor = np.empty_like(lower)
         factor[order] = lower
-        return cls(posterior, posterior(X).mean, factor, X[order[:rank]], lower[:rank])
+        return cls(posterior, mean, factor, X[order[:rank]], lower[:rank])
 
     def normals(self, rng: np.random.Generator, n: int) -> Array:
         """The normal numbers behind n draws, (n, rank)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an evaluation costs: one each, known in advance, or learned from what was paid.
+"""Prices of evaluations: each costs 1, or costs are known in advance, or learned from bills.
 
 A cost model is a value (``UnitCost``, ``KnownCost``, ``LearnedCost``); its ``price`` over a domain
 says how ln c is distributed at encoded points. Decisions are priced by E[c]; see
@@ -41,7 +41,7 @@ class Price(Protocol):
 
 
 class CostModel(Protocol):
-    """How costs are come by."""
+    """Where costs come from."""
 
     def price(
         self, domain: Domain, X: Array, costs: Array, start: Hyperparameters | None = None
@@ -67,7 +67,7 @@ class UnitCost:
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """A price that was worked out before, and does not change."""
+    """A price that was computed before and does not change."""
 
     known: Price
 
@@ -100,21 +100,21 @@ class KnownCost:
     @classmethod
     def of_rows(cls, costs: ArrayLike, candidates: Candidates) -> KnownCost:
         """One cost per row of a table, in its order; of equal rows the first counts."""
-        given = np.asarray(costs, dtype=np.float64)
-        if given.shape != candidates.index.shape:
+        by_row = np.asarray(costs, dtype=np.float64)
+        if by_row.shape != candidates.index.shape:
             message = (
-                f"the costs have shape {given.shape}, the table has {candidates.index.size} rows:"
+                f"the costs have shape {by_row.shape}, the table has {candidates.index.size} rows:"
                 " give one cost per row, in the same order."
             )
             raise InputError(message)
-        _reject_unpayable(given, lambda i: f"row {i}")
+        _reject_unpayable(by_row, lambda i: f"row {i}")
         _, first = np.unique(candidates.index, return_index=True)
-        return cls(given[first])
+        return cls(by_row[first])
 
     def price(
         self,
         domain: Domain,
-        X: Array,  # noqa: ARG002  what was paid does not change what is known
+        X: Array,  # noqa: ARG002  bills do not change a known cost
         costs: Array,  # noqa: ARG002
         start: Hyperparameters | None = None,  # noqa: ARG002
     ) -> Price:
@@ -137,15 +137,15 @@ class KnownCost:
         """One cost per candidate."""
         if callable(self.source):
             return _evaluate(self.source, domain.decode(domain.points))
-        given = np.asarray(self.source, dtype=np.float64)
-        if given.shape != (len(domain),):
+        costs = np.asarray(self.source, dtype=np.float64)
+        if costs.shape != (len(domain),):
             message = (
-                f"the costs have shape {given.shape}, the space has {len(domain)} candidates: give"
+                f"the costs have shape {costs.shape}, the space has {len(domain)} candidates: give"
                 " one cost per candidate, in their order (KnownCost.of_rows takes a table's rows)."
             )
             raise InputError(message)
-        _reject_unpayable(given, lambda i: f"candidate {i}")
-        return given
+        _reject_unpayable(costs, lambda i: f"candidate {i}")
+        return costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +175,13 @@ class LearnedCost:
     def price_as_fitted(
         self, domain: Domain, X: Array, costs: Array, hyper: Hyperparameters
     ) -> Price:
-        """The price that a fit to the same costs came to."""
+        """The price at hyper-parameters that were fitted to the same costs before."""
         return LearnedPrice(condition(X, np.log(costs), hyper, groups=domain.groups))
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedPrice:
-    """The predictive distribution of ln c from a posterior that knows its noise."""
+    """The predictive distribution of ln c: a posterior and its noise."""
 
     posterior: Posterior
 

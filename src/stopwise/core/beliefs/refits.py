@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from stopwise.core.checks import checked_whole
+
 
 class RefitPolicy(Protocol):
     """When hyper-parameters are fitted anew."""
@@ -59,6 +61,9 @@ class RefitOnSchedule:
     """
 
     dense: int = 10
+
+    def __post_init__(self) -> None:
+        checked_whole("dense", self.dense)
 
     def is_due(self, n: int, *, fitted_to: int, t: int) -> bool:  # noqa: ARG002  one interface
         """Whether t is on the schedule."""

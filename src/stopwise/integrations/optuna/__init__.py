@@ -16,7 +16,7 @@ except ImportError as error:
         "optuna", extra="optuna", purpose="the Optuna integration"
     ) from error
 
-from stopwise.integrations._foreign import Told
+from stopwise.integrations.foreign_space import Told
 from stopwise.integrations.optuna._callback import StopwiseCallback
 from stopwise.integrations.optuna._cost import COST, timed, timing
 from stopwise.integrations.optuna._reader import read_history

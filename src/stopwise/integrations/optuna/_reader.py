@@ -8,7 +8,7 @@ from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from stopwise.errors import InputError
-from stopwise.integrations._foreign import Told
+from stopwise.integrations.foreign_space import Told
 from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._mirror import direction_of, has_surplus
 from stopwise.integrations.optuna._space import Axes, common, in_order

@@ -25,7 +25,7 @@ __all__ = ["Audit", "Audited", "audit"]
 _SEARCH = Search(raw=256, restarts=5)
 
 
-def audit(
+def audit(  # long: a line for each of its options
     data: Any,  # noqa: ANN401  see Args
     *,
     lam: float | None = None,

@@ -12,11 +12,11 @@ import typer
 from stopwise.errors import InputError
 
 if TYPE_CHECKING:
-    from stopwise.integrations._foreign import Told
+    from stopwise.integrations.foreign_space import Told
 
 
 # Long because Typer reads the options from the signature.
-def audit(
+def audit(  # long: typer wants each option with its help
     file: Annotated[
         str,
         typer.Argument(

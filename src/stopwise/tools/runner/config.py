@@ -10,14 +10,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 from stopwise.acquisition import ACQUISITIONS
+from stopwise.core.checks import listed
 from stopwise.core.exchange_rate import exchange_rate
 from stopwise.core.space import Categorical, Integer, Parameter, Real, as_domain
 from stopwise.errors import StopwiseError
 from stopwise.study.hard_limits import FAILURES
+from stopwise.study.options import StudyOptions, names
 from stopwise.tools.runner.parameter_passing import Channel, check_passing
 from stopwise.tools.runner.rules import Rule, rules_of
 from stopwise.tools.runner.toml_table import TomlTable, shown
 
+# Options that have a table or a reader of their own in the file; [search] takes all others too.
+_SAID_OTHERWISE = (
+    *("lam", "cost", "budget", "direction", "max_trials"),
+    *("acquisition", "stopping", "watch", "noise", "n_initial", "start_from", "seed"),
+)
 _NO_WORTH = """{} needs to know what an improvement is worth to you:
 
 [worth]
@@ -81,11 +88,12 @@ class SearchSettings:
     n_initial: int | None
     start_from: tuple[Mapping[str, Any], ...]
     seed: int
+    further: Mapping[str, Any]  # options of a study that are not listed above
 
     @property
     def is_default_rule(self) -> bool:
         """Whether the rule is the one that gives way to a budget."""
-        return [rule.name for rule in self.stopping] == ["pbgi"]
+        return [rule.name for rule in self.stopping] == listed(StudyOptions().stopping)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,9 +295,16 @@ def _search(table: TomlTable, space: Mapping[str, Parameter]) -> SearchSettings:
         table.whole("n_initial", None),
         _start_from(table, space),
         table.whole("seed", 0, least=0),
+        _further(table),
     )
     table.done()
     return search
+
+
+def _further(table: TomlTable) -> dict[str, Any]:
+    """All other options of a study, as they stand; the study checks them."""
+    values = {name: table.any(name, None) for name in names(_SAID_OTHERWISE)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _start_from(table: TomlTable, space: Mapping[str, Parameter]) -> tuple[Mapping[str, Any], ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.errors import InputError
+from stopwise.study.options import may_change, names
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.toml_table import shown
 
@@ -18,10 +19,7 @@ FIXED = (
     "value.key",
     "value.direction",
     "cost",
-    "search.noise",
-    "search.n_initial",
-    "search.start_from",
-    "search.seed",
+    *(f"search.{name}" for name in names(may_change())),
 )
 _LEFT_OUT = object()
 

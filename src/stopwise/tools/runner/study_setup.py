@@ -53,6 +53,7 @@ def _options(config: Config) -> dict[str, Any]:
         "start_from": search.start_from,
         "seed": search.seed,
         "max_trials": config.max_trials,
+        **search.further,
     }
 
 

@@ -103,13 +103,13 @@ class Positioned:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class ConstantParameter:
     """A parameter that does not vary."""
 
     value: Any
 
 
-Kind: TypeAlias = Parameter | Ranked | Stepped | Positioned | Fixed
+Kind: TypeAlias = Parameter | Ranked | Stepped | Positioned | ConstantParameter
 
 
 def of_choices(choices: Iterable[Any]) -> Kind:
@@ -123,14 +123,14 @@ def of_choices(choices: Iterable[Any]) -> Kind:
     try:
         distinct = tuple({(type(choice) is bool, choice): choice for choice in given}.values())
     except TypeError:
-        return Positioned(tuple(given)) if len(given) > 1 else Fixed(given[0])
-    return Categorical(distinct) if len(distinct) > 1 else Fixed(distinct[0])
+        return Positioned(tuple(given)) if len(given) > 1 else ConstantParameter(given[0])
+    return Categorical(distinct) if len(distinct) > 1 else ConstantParameter(distinct[0])
 
 
-def of_numbers(values: Iterable[Any]) -> Ranked | Fixed:
+def of_numbers(values: Iterable[Any]) -> Ranked | ConstantParameter:
     """Numbers to choose from, in any order."""
     distinct = tuple(sorted(dict.fromkeys(values)))
-    return Ranked(distinct) if len(distinct) > 1 else Fixed(distinct[0])
+    return Ranked(distinct) if len(distinct) > 1 else ConstantParameter(distinct[0])
 
 
 def _is_number(value: object) -> bool:
@@ -139,7 +139,7 @@ def _is_number(value: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ForeignSpace:
     """A space that another package wrote.
 
     Args:
@@ -162,7 +162,7 @@ class Foreign:
         return {
             name: kind if isinstance(kind, Real | Integer | Categorical) else kind.parameter
             for name, kind in self.kinds.items()
-            if not isinstance(kind, Fixed)
+            if not isinstance(kind, ConstantParameter)
         }
 
     def outward(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,7 +189,7 @@ class Foreign:
 
     @staticmethod
     def _out(kind: Kind, value: Any) -> Any:  # noqa: ANN401
-        if isinstance(kind, Fixed):
+        if isinstance(kind, ConstantParameter):
             return kind.value
         return kind.outward(value) if isinstance(kind, Ranked | Stepped | Positioned) else value
 
@@ -199,7 +199,7 @@ class Foreign:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CandidateTable:
     """A table of candidates of ours: nothing to translate."""
 
     space: Candidates | Domain
@@ -235,7 +235,7 @@ class Told(NamedTuple):
     notes: tuple[str, ...]
 
 
-def inferred(params: Sequence[Mapping[str, Any]], log: Collection[str] = ()) -> Foreign:
+def inferred(params: Sequence[Mapping[str, Any]], log: Collection[str] = ()) -> ForeignSpace:
     """A space from the values that were tried: the range of numbers, the choices of the rest.
 
     Args:
@@ -244,7 +244,7 @@ def inferred(params: Sequence[Mapping[str, Any]], log: Collection[str] = ()) -> 
     """
     shared = [name for name in params[0] if all(name in row for row in params)] if params else []
     kinds = {name: _inferred([row[name] for row in params], name in log) for name in shared}
-    return Foreign(kinds)
+    return ForeignSpace(kinds)
 
 
 def _inferred(values: Sequence[Any], log: bool) -> Kind:  # noqa: FBT001
@@ -252,13 +252,15 @@ def _inferred(values: Sequence[Any], log: bool) -> Kind:  # noqa: FBT001
         return of_choices(values)
     low, high = min(values), max(values)
     if low == high:
-        return Fixed(low)
+        return ConstantParameter(low)
     if all(isinstance(value, numbers.Integral) for value in values):
         return Integer(int(low), int(high), log=log)
     return Real(float(low), float(high), log=log)
 
 
-def translated(given: object, kind_of: Callable[[str, Any], Kind | None], allowed: str) -> Foreign:
+def translated(
+    given: object, kind_of: Callable[[str, Any], Kind | None], allowed: str
+) -> ForeignSpace:
     """A foreign space, parameter by parameter.
 
     Args:
@@ -279,4 +281,4 @@ def translated(given: object, kind_of: Callable[[str, Any], Kind | None], allowe
             )
             raise InputTypeError(message)
         kinds[name] = kind
-    return Foreign(kinds)
+    return ForeignSpace(kinds)

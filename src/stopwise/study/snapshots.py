@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moments: the snapshot of a study now, and the signals that rules record of it."""
+"""Snapshots: the snapshot of a study now, and the signals that rules record of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Signal, Trace
 from stopwise.record.events import SignalsRecorded
+from stopwise.record.history import Observation
 from stopwise.stopping import StoppingRule
 from stopwise.study.budget import Budget
 from stopwise.study.context import StudyContext
@@ -25,14 +26,14 @@ from stopwise.study.spending import Spending
 class _Key(NamedTuple):
     """All that a snapshot is made of and that changes while a study runs."""
 
-    observations: int  # the identity of the history, which the model keeps alive
+    observations: tuple[Observation, ...]
     pending: tuple[int, ...]
     trial: int
     initial: int
     budget: Budget
 
 
-class Moments:
+class Snapshots:
     """Snapshots of a study, one for each moment, and what rules record of them.
 
     Args:
@@ -69,7 +70,7 @@ class Moments:
         """The snapshot of this moment; kept until something is asked or told."""
         state = self._context.state
         key = _Key(
-            id(state.history.observations),
+            state.history.observations,
             tuple(state.pending),
             state.next,
             self._design.size,
@@ -112,7 +113,7 @@ class Moments:
         recorded, suprema = snapshot.with_suprema(signals)
         if not recorded:
             return
-        self._context.log.happen(SignalsRecorded(recorded), began)
+        self._context.log.commit(SignalsRecorded(recorded), began)
         self._context.model.go_on_from_here()
         points = [supremum.x for supremum in suprema if supremum.x is not None]
         if self._warm_starts and points:

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looking changes nothing, whatever the options: the journal of a study that is looked at at every
+step is that of one that is not.
+"""
+
+import pytest
+
+import stopwise as sw
+from stopwise.study.external import ExternalStudy
+from stopwise.study.options import names
+from tests.trajectories.studies import BOX, STUDIES, box, in_turn, lines_of, noisy_box
+
+LOOKS = [sw.acquisition.LogEIPC(), sw.acquisition.LCB(), sw.acquisition.ThompsonSampling()]
+RULES = [sw.stopping.UCBLCB(), sw.stopping.SRGapMedian(), sw.stopping.PBGI(1e-3)]
+MORE = {
+    "sizes": (BOX, {"lam": 1e-4, "n_initial": 4, "max_trials": 12, "seed": 3}, box, 30, in_turn),
+    "gamma": (BOX, {"budget": 14.0, "prior": "gamma", "seed": 4}, noisy_box, 30, in_turn),
+}
+LOOKED_AT = {
+    **{name: STUDIES[name] for name in (
+        "box", "mixed", "mixed-failures", "finite", "noise-given", "noise-finite", "budget",
+        "budget-mixed", "budget-finite", "pending", "pending-budget", "smoothed",
+    )},
+    **MORE,
+}  # fmt: skip
+
+
+def look_at(study):
+    """Everything that can be seen without asking or telling."""
+    assert repr(study)
+    assert study.spent >= 0
+    assert isinstance(study.pending, tuple)
+    if not study.history.succeeded:
+        return
+    assert study.best is not None
+    snapshot = study.snapshot()
+    for acquisition in [*LOOKS, study.acquisition]:
+        if acquisition is not None:
+            snapshot.sup(acquisition)
+    if snapshot.t >= 0:
+        for rule in RULES:
+            rule.signal(snapshot)
+
+
+class LookedAt:
+    """A study that is looked at before and after everything that is done to it."""
+
+    def __init__(self, study):
+        self._study = study
+
+    def __getattr__(self, name):
+        return getattr(self._study, name)
+
+    def ask(self):
+        look_at(self._study)
+        trial = self._study.ask()
+        look_at(self._study)
+        return trial
+
+    def tell(self, *told):
+        self._study.tell(*told)
+        look_at(self._study)
+
+    def should_stop(self):
+        look_at(self._study)
+        return self._study.should_stop()
+
+
+def journal_of(name, path, wrapped, kind=sw.Study):
+    space, options, evaluate, trials, drive = LOOKED_AT[name]
+    study = kind(space, journal=path, **options)
+    drive(wrapped(study), min(trials, 14), evaluate)
+    study.close()
+    return lines_of(path)
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_a_study_that_is_looked_at_takes_the_same_path(name, tmp_path):
+    plain = journal_of(name, tmp_path / "plain.jsonl", lambda study: study)
+    looked_at = journal_of(name, tmp_path / "looked_at.jsonl", LookedAt)
+    assert looked_at == plain
+
+
+@pytest.mark.parametrize("name", ["box", "budget-finite", "noise-given"])
+def test_so_does_a_study_in_which_others_may_choose(name, tmp_path):
+    plain = journal_of(name, tmp_path / "plain.jsonl", lambda study: study, ExternalStudy)
+    looked_at = journal_of(name, tmp_path / "looked_at.jsonl", LookedAt, ExternalStudy)
+    assert looked_at == plain
+
+
+def test_every_option_is_looked_at():
+    given = {name for _, options, *_ in LOOKED_AT.values() for name in options}
+    assert given == set(names())
+
+
+def test_a_budget_takes_the_same_path_when_its_acquisition_was_looked_at():
+    """PBGI-D reads recorded signals: a supremum from before they grew must not be kept."""
+    paths = []
+    for looked_at in (False, True):
+        study = sw.Study(BOX, budget=24.0, seed=1)
+        while not study.should_stop().stop:
+            if looked_at and study.acquisition is not None:
+                study.snapshot().sup(study.acquisition)
+            trial = study.ask()
+            study.tell(trial, *box(trial))
+        paths.append([dict(o.params) for o in study.history])
+    assert paths[0] == paths[1]
