@@ -7,13 +7,9 @@
 - ``KERNELS`` and ``WARPS`` are the tables of kernels and output warps.
 - What a posterior says of f at some points is a ``Law``; without a warp it is a ``Normal``.
 - ``sample_paths`` draws whole functions; of a posterior of no data, draws of the prior.
-<<<<<<< HEAD
 - ``RefitAlways``, ``RefitWhenGrown`` and ``RefitOnSchedule`` say when hyper-parameters are fitted
   anew; in between, observations are appended.
 - ``UnitCost``, ``KnownCost`` and ``LearnedCost`` say how costs are come by; their ``price`` over a
-=======
-- ``UnitCost``, ``KnownCost`` and ``LearnedCost`` say where costs come from; their ``price`` over a
->>>>>>> main
   domain is a ``Price``. ``Belief`` is a model of the objective and a price.
 
 Example:
