@@ -9,7 +9,7 @@
 - ``sample_paths`` draws whole functions; of a posterior of no data, draws of the prior.
 - ``RefitAlways``, ``RefitWhenGrown`` and ``RefitOnSchedule`` say when hyper-parameters are fitted
   anew; in between, observations are appended.
-- ``UnitCost``, ``KnownCost`` and ``LearnedCost`` say how costs are come by; their ``price`` over a
+- ``UnitCost``, ``KnownCost`` and ``LearnedCost`` say where costs come from; their ``price`` over a
   domain is a ``Price``. ``Belief`` is a model of the objective and a price.
 
 Example:
