@@ -285,7 +285,7 @@ def test_what_pruned_and_dead_trials_cost_is_spent():
         )  # fmt: skip
     callback = StopwiseCallback(0.1, cost="reported")
     callback.verdict(study)
-    assert callback._own._mirror.study.spent == 10.0
+    assert callback._own_mirrors._mirror.study.spent == 10.0
 
 
 @pytest.mark.parametrize("lam", [None, 1e-30])

@@ -15,7 +15,7 @@ from stopwise.core.beliefs import (
     Hyperparameters,
 )
 from stopwise.errors import JournalError
-from stopwise.record.journal import _events as events
+from stopwise.record.journal import _lines as lines
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Bent(type(DEFAULT_WARP)):
 
 
 def there_and_back(fitted):
-    line = events._fitted_as_json(fitted)
-    return line, events._fitted(line)
+    line = lines._fitted_as_json(fitted)
+    return line, lines._fitted(line)
 
 
 def test_the_default_model_is_not_written():
@@ -63,4 +63,4 @@ def test_another_kernel_and_another_warp_are_written_with_their_parameters(monke
 )
 def test_what_no_table_has_cannot_be_written(hyper, complaint):
     with pytest.raises(JournalError, match=complaint):
-        events._fitted_as_json(Fitted(hyper))
+        lines._fitted_as_json(Fitted(hyper))

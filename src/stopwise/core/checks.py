@@ -29,7 +29,7 @@ def as_number(what: str, given: object, instead: str) -> float:
 
 
 def _item(given: object) -> object:
-    """What an array of one element holds; anything else as it is."""
+    """The element of an array that has exactly one; anything else as it is."""
     try:
         return given.item()  # type: ignore[attr-defined]
     except (AttributeError, TypeError, ValueError, RuntimeError):
@@ -37,7 +37,7 @@ def _item(given: object) -> object:
 
 
 def checked_params(given: object) -> Mapping[str, Any]:
-    """The params that a value is told for, where it is told without a trial."""
+    """The params of an evaluation that is told without a trial."""
     if not isinstance(given, Mapping):
         message = (
             f"tell a trial or params, got {given!r} ({type(given).__name__}): give what ask()"
@@ -106,7 +106,7 @@ def checked_noise(given: object) -> Noise:
 
 
 def checked_replicates(given: bool, noise: object) -> bool:  # noqa: FBT001  a user's flag
-    """Whether to evaluate again what was evaluated; pointless where evaluations are exact."""
+    """Whether a configuration may be evaluated again; refused where evaluations are exact."""
     if given and noise is None:
         message = (
             "replicates=True, but noise=None says that evaluations are exact: evaluating again"

@@ -23,7 +23,7 @@ _EMPTY = Trace()
 
 @dataclass(slots=True)
 class Reads:
-    """What a computation has read.
+    """The recorded signals and suprema that a computation has read.
 
     Args:
         traces: Recorded signals by key, as they were.
@@ -39,7 +39,7 @@ class Reads:
         self.suprema += other.suprema
 
     def still_hold(self, traces: Mapping[str, Trace]) -> bool:
-        """Whether the same would be read from these traces."""
+        """Whether the computation would read the same from these traces."""
         return all(traces.get(key, _EMPTY) == trace for key, trace in self.traces.items())
 
 
@@ -48,7 +48,7 @@ class Memo:
 
     def __init__(self) -> None:
         self._kept: dict[Hashable, list[tuple[Reads, Any]]] = {}
-        self._open: list[Reads] = []  # of the computations that are going on, innermost last
+        self._open: list[Reads] = []  # one for each running computation, innermost last
 
     def once(self, key: Hashable, traces: Mapping[str, Trace], compute: Callable[[], T]) -> T:
         """The value of a key where it was computed from the same traces; else compute it."""
@@ -63,7 +63,7 @@ class Memo:
         return computed
 
     def tracked(self, compute: Callable[[], T]) -> tuple[T, Reads]:
-        """Compute something; with it comes what was read on the way."""
+        """Compute a value, and return it with what the computation has read."""
         self._open.append(Reads())
         try:
             value = compute()
@@ -73,12 +73,12 @@ class Memo:
         return value, reads
 
     def note_trace(self, key: str, trace: Trace) -> None:
-        """A recorded signal is read."""
+        """Note that the running computation reads a trace."""
         if self._open:
             self._open[-1].traces[key] = trace
 
     def note_supremum(self, supremum: object) -> None:
-        """A supremum is asked for."""
+        """Note that the running computation asks for a supremum."""
         if self._open:
             self._open[-1].suprema.append(supremum)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers as people read them in sentences."""
+"""The format of numbers in sentences."""
 
 
 def quantity(value: float) -> str:
-    """A number as people read it: four significant digits."""
+    """A number as text, with four significant digits."""
     return f"{value:.4g}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The snapshot: all that an acquisition or a stopping rule ever sees. Nothing in it changes.
 
-What is costly is computed once and kept in a memo (``memo.py``): suprema by the acquisition that
-asked for them, and on a finite domain the marginals of all candidates.
+Costly values are computed once and kept in a memo (``memo.py``): the supremum of each acquisition,
+and on a finite domain the law of the objective at all candidates.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 SAME = 1e-6  # points of a box this close in every column of the unit cube count as one
 _SAME_SUM = 2.0 * SAME  # per column; twice, so that rounding does not matter
-_GOOD = 5  # best observations whose neighbourhoods are searched
+_GOOD = 5  # number of best observations whose neighbourhoods are searched
 
 
 class BoundScore(Score, Protocol):
@@ -44,7 +44,7 @@ class BoundScore(Score, Protocol):
 
 
 class Bindable(Hashable, Protocol):
-    """What a supremum can be asked of: an acquisition."""
+    """An object whose supremum a snapshot can compute: an acquisition."""
 
     def bind(self, snapshot: Snapshot) -> BoundScore:
         """The score of this acquisition on a snapshot."""
@@ -53,7 +53,7 @@ class Bindable(Hashable, Protocol):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Snapshot:
-    """A study at one moment, minimised: data, what runs, what is believed, and where.
+    """A study at one moment, as a minimisation: data, pending points, belief and domain.
 
     Args:
         domain: The encoded space.
@@ -65,11 +65,11 @@ class Snapshot:
         traces: Recorded signals, by key.
         seed: The study's seed.
         trial: Number of the trial that is being chosen; addresses the randomness of ``ask``.
-        search: How hard suprema are looked for where they are numerical.
+        search: Effort of the numerical search for suprema.
         failed: Points whose evaluation failed, (f, width); they are not tried again.
-        left: What may still be spent; dearer points are barred.
+        left: What may still be spent; points that cost more are barred.
         replicates: Whether an evaluated point may be evaluated again.
-        hints: Points from which every numerical search starts too, (h, width).
+        hints: Further points from which every numerical search starts, (h, width).
     """
 
     domain: Domain
@@ -91,11 +91,11 @@ class Snapshot:
     def __post_init__(self) -> None:
         object.__setattr__(self, "traces", TrackedTraces(self.traces, self._memo))
         for name in ("X", "y", "pending", "failed"):
-            given = getattr(self, name)
-            if given is not None:
-                own = given.view()  # the caller's array stays as it is
-                own.flags.writeable = False
-                object.__setattr__(self, name, own)
+            array = getattr(self, name)
+            if array is not None:
+                read_only = array.view()  # the caller's array stays writeable
+                read_only.flags.writeable = False
+                object.__setattr__(self, name, read_only)
 
     @property
     def n(self) -> int:
@@ -130,7 +130,7 @@ class Snapshot:
         return stream(self.seed, purpose, self.n)
 
     def trace(self, key: str) -> Trace:
-        """The record of one key; empty if nothing was recorded."""
+        """The trace of one key; empty if nothing was recorded."""
         return self.traces.get(key, Trace())
 
     def signal(self, value: float, **facts: float) -> Signal:
@@ -151,33 +151,34 @@ class Snapshot:
                 search=self.search,
             )
 
-        found = self.once(("sup", acquisition), search)
-        self._memo.note_supremum(found)
-        return found
+        maximum = self.once(("sup", acquisition), search)
+        self._memo.note_supremum(maximum)
+        return maximum
 
     def _starts(self, score: BoundScore) -> Array | None:
-        """Where a search starts in any case; short of money, the cheapest point too."""
-        own = [points for points in (score.starts, self.hints) if points is not None]
+        """Points from which a search always starts; with a budget, the cheapest point too."""
+        starts = [points for points in (score.starts, self.hints) if points is not None]
         if self.left < math.inf and self._cheapest.x is not None:
-            own.append(self._cheapest.x[None, :])
-        return np.vstack(own) if own else None
+            starts.append(self._cheapest.x[None, :])
+        return np.vstack(starts) if starts else None
 
     def with_suprema(self, compute: Callable[[], T]) -> tuple[T, list[Supremum]]:
-        """Compute something; with it come the suprema that it asked for."""
+        """Compute a value, and return it with the suprema that the computation asked for."""
         value, reads = self._memo.tracked(compute)
         return value, reads.suprema
 
     def with_traces(self, traces: Mapping[str, Trace]) -> Snapshot:
-        """The same moment with other recorded signals; what did not read them is kept."""
+        """The same moment with other recorded signals; values that did not read them are kept."""
         other = replace(self, traces=traces)
         object.__setattr__(other, "_memo", self._memo)
         object.__setattr__(other, "traces", TrackedTraces(traces, self._memo))
         return other
 
     def seen(self, belief: Belief, *, from_incumbent: bool) -> Marginals:
-        """The objective; from the incumbent, deviations are those of the difference.
+        """The model of the objective, or of its difference to the incumbent.
 
-        Where observations are exact the incumbent is certain and the two are the same.
+        The mean is that of f(x) in both; from the incumbent, the deviation is that of
+        f(x) - f(incumbent). Where observations are exact the two are the same.
         """
         if belief.objective.exact or not from_incumbent:
             return belief.objective
@@ -199,18 +200,18 @@ class Snapshot:
             law = seen.law(points)
             if not belief.objective.exact:
                 return law
-            known = len(belief.objective)
-            return law.known_at(self._indices(self.X[:known]), self.y[:known])
+            n = len(belief.objective)
+            return law.known_at(self._indices(self.X[:n]), self.y[:n])
 
         return self.once(("law", type(seen), len(belief.objective)), everywhere)
 
     @property
     def cheapest(self) -> float:
-        """What the cheapest point that is not taken is expected to cost."""
-        found = self._cheapest
-        if found.x is None:
+        """Expected cost of the cheapest point that is not taken."""
+        x = self._cheapest.x
+        if x is None:
             return math.inf
-        return float(expected_cost(self.belief.price, found.x[None, :])[0])
+        return float(expected_cost(self.belief.price, x[None, :])[0])
 
     @property
     def _cheapest(self) -> Supremum:
@@ -222,7 +223,7 @@ class Snapshot:
         )
 
     def barred(self, X: Array) -> Mask:
-        """Which rows are not to be had: taken, or dearer than what is left."""
+        """Which rows must not be chosen: taken, or more expensive than what is left."""
         taken = self.taken(X)
         return taken if self.left == math.inf else taken | ~self.affordable(X)
 
@@ -231,24 +232,24 @@ class Snapshot:
         return np.asarray(expected_cost(self.belief.price, X) <= self.left)
 
     def taken(self, X: Array) -> Mask:
-        """Which rows are evaluated (unless they may be again), failed or pending."""
-        known = self.once("known", self._known)
-        if not len(known):
+        """Which rows are evaluated (unless replicates are allowed), failed or pending."""
+        points = self.once("taken points", self._taken_points)
+        if not len(points):
             return np.zeros(len(X), dtype=bool)
         if isinstance(self.domain, Finite):
             mask = np.zeros(len(self.domain), dtype=bool)
-            mask[self._indices(known)] = True
+            mask[self._indices(points)] = True
             return mask if X is self.domain.points else mask[self._indices(X)]
-        # Points that are one have columns that sum to the same, and hardly any others do.
-        sums = self.once("sums of known", lambda: np.append(np.sort(known.sum(axis=1)), np.nan))
+        # Equal points have equal sums of columns, and few others do: compare the sums first.
+        sums = self.once("taken sums", lambda: np.append(np.sort(points.sum(axis=1)), np.nan))
         lowest = X.sum(axis=1) - _SAME_SUM * X.shape[1]
         perhaps: Mask = sums[sums.searchsorted(lowest)] <= lowest + 2.0 * _SAME_SUM * X.shape[1]
         if perhaps.any():
-            distances = chebyshev_distances(X[perhaps], known)
+            distances = chebyshev_distances(X[perhaps], points)
             perhaps[perhaps] = (distances <= SAME).any(axis=1)
         return perhaps
 
-    def _known(self) -> Array:
+    def _taken_points(self) -> Array:
         evaluated = self.X[:0] if self.replicates else self.X
         failed = self.X[:0] if self.failed is None else self.failed
         return np.vstack([evaluated, failed, self.pending])
@@ -264,7 +265,7 @@ class Snapshot:
         return cut.with_traces(self.traces)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Compute something once for this snapshot, and for what it reads of the traces."""
+        """Compute a value once for this snapshot and for the traces that it reads."""
         return self._memo.once(key, self.traces.untracked, compute)  # type: ignore[attr-defined]
 
     def _indices(self, X: Array) -> Indices:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signals and traces: the numbers that stopping rules record.
 
-A rule's ``signal`` is taken once per number of observations and kept; its ``verdict`` reads kept
-signals only. So live stopping, replay and audit are one and the same code.
+A rule's ``signal`` is computed once per number of observations and recorded; its ``verdict`` reads
+recorded signals only. So live stopping, replay and audit run the same code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Scale = Literal["log", "linear"]
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """The number that decides, at one moment.
+    """The number that a rule decides by, at one moment.
 
     Args:
         t: Evaluations after the initial design.
@@ -39,14 +39,14 @@ def _moment(signal: Signal) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Recorded signals of one key, in the order of t, and the one that is asked about."""
+    """Recorded signals of one key, in the order of t, and the one that a verdict is about."""
 
     signals: tuple[Signal, ...] = ()
     now: Signal | None = None
 
     @classmethod
     def of(cls, signals: tuple[Signal, ...]) -> Trace:
-        """A trace that asks about its last signal."""
+        """A trace whose verdict is about its last signal."""
         return cls(signals, signals[-1] if signals else None)
 
     def __len__(self) -> int:
@@ -59,11 +59,11 @@ class Trace:
 
     @property
     def current(self) -> Signal:
-        """The signal asked about; one without an answer if nothing was recorded."""
+        """The signal that a verdict is about; its value is nan if nothing was recorded."""
         return Signal(0, 0, math.nan) if self.now is None else self.now
 
     def between(self, first: int, last: int) -> list[float]:
-        """Recorded values with first <= t <= last that are answers."""
+        """Recorded values with first <= t <= last that are not nan."""
         start = bisect_left(self.signals, first, key=_moment)
         end = bisect_right(self.signals, last, lo=start, key=_moment)
         return [s.value for s in self.signals[start:end] if not math.isnan(s.value)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""stopwise where people already work: one module per package, each behind its extra.
+"""Integrations: stopwise in the loops of other packages, one module each, behind an extra.
 
-Importing a module here imports the package it is named after, and nothing else does.
+Each module imports the package that it is named after; no other module of stopwise does.
 """

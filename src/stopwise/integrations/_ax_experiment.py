@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading an Ax experiment: its space, its objective, its trials and what they cost."""
+"""The reader of an Ax experiment: its space, its objective, its trials and their costs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_space(search_space: Any) -> ForeignSpace:  # noqa: ANN401
 
 
 def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401, ARG001
-    """How one parameter is modelled; None for what cannot be."""
+    """How one parameter is modelled; None if it cannot be."""
     if given.is_hierarchical:
         return None
     if isinstance(given, FixedParameter):
@@ -55,7 +55,7 @@ def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401, ARG001
 
 
 def _of_choices(values: list[Any]) -> Kind:
-    """Choices without an order, numbers too: Ax says whether there is one."""
+    """Choices without an order, even if they are numbers: Ax says whether they are ordered."""
     return Categorical(values) if len(values) > 1 else of_choices(values)
 
 
@@ -73,7 +73,7 @@ def objective_of(experiment: Any) -> str:  # noqa: ANN401
 
 
 def direction_of(experiment: Any) -> Literal["minimize", "maximize"]:  # noqa: ANN401
-    """Which way the objective goes."""
+    """The direction of the objective."""
     objective_of(experiment)
     return "minimize" if experiment.optimization_config.objective.minimize else "maximize"
 
@@ -81,12 +81,12 @@ def direction_of(experiment: Any) -> Literal["minimize", "maximize"]:  # noqa: A
 def means_of(experiment: Any, data: Any = None) -> dict[tuple[int, str], float]:  # noqa: ANN401
     """The mean of each metric in each trial."""
     frame = (experiment.lookup_data() if data is None else data).df
-    found = zip(frame["trial_index"], frame["metric_name"], frame["mean"], strict=True)
-    return {(int(t), str(m)): float(mean) for t, m, mean in found if np.isfinite(mean)}
+    rows = zip(frame["trial_index"], frame["metric_name"], frame["mean"], strict=True)
+    return {(int(t), str(m)): float(mean) for t, m, mean in rows if np.isfinite(mean)}
 
 
 def finished(experiment: Any) -> list[Any]:  # noqa: ANN401
-    """Trials that came to an end, in order of completion."""
+    """Trials that have ended, in order of completion."""
     ended = [t for t in experiment.trials.values() if t.status.is_terminal]
     return sorted(ended, key=lambda t: t.time_completed.timestamp() if t.time_completed else 0.0)
 
@@ -100,7 +100,7 @@ def params_of(trial: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def study_cost(cost: CostOption, foreign: ForeignSpace) -> Any:  # noqa: ANN401
-    """The cost as a study of ours takes it."""
+    """The option ``cost`` of a ``Study`` that follows the experiment."""
     return "reported" if isinstance(cost, str) else foreign.cost(cost)
 
 
@@ -111,7 +111,7 @@ def paid_for(
     *,
     failed: bool,
 ) -> float | None:
-    """What a trial cost, where that is reported; None where it is known, or failed."""
+    """The reported cost of a trial; None if costs are known, or if a failed trial reports none."""
     if not isinstance(cost, str):
         return None
     paid: float | None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fitted BoTorch model as a ``Surrogate``: what stopping rules ask of the objective's model.
+"""A fitted BoTorch model as a ``Surrogate``, the model of the objective that stopping rules ask.
 
-Laws and prices at points of the unit cube are read off the model's posterior; their gradients come
-from autograd.
+Laws and prices at points of the unit cube come from the model's posterior, their gradients from
+autograd.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Moments: TypeAlias = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 def check_costs(cost: Cost, cost_model: Model | None) -> None:
-    """Refuse two prices at once, and a mixture of models for one of them."""
+    """Refuse a cost beside a cost model, and an ensemble as the cost model."""
     if cost is not None and cost_model is not None:
         message = "cost and cost_model both say what an evaluation costs: give one of them."
         raise InputError(message)
@@ -41,14 +41,15 @@ def check_costs(cost: Cost, cost_model: Model | None) -> None:
 
 
 def deviation(variance: Tensor) -> Tensor:
-    """Square root that has a derivative at zero too: none."""
+    """Square root of a variance; at zero its derivative is zero, not infinite."""
     return variance.clamp_min(torch.finfo(variance.dtype).tiny).sqrt()
 
 
 def log_cost(X: Tensor, cost: Cost, cost_model: Model | None) -> tuple[Tensor, Tensor]:
-    """Mean and deviation of ln c at X, ... x d; what is known has no deviation.
+    """Mean and deviation of ln c at X, ... x d; the deviation of a known cost is zero.
 
-    A learned deviation is the predictive one, noise included: that is what is paid.
+    The deviation of a learned cost is the predictive one, noise included, because the cost that
+    is paid varies by it.
     """
     if cost_model is not None:
         posterior = cost_model.posterior(X.unsqueeze(-2), observation_noise=True)
@@ -154,7 +155,7 @@ class ModelPosterior:
         return law, (d_mean, d_std)
 
     def relative_to(self, u: Array) -> ModelPosterior:
-        """The model as seen from an encoded point."""
+        """The model as seen from an encoded point u: means of f, deviations of f - f(u)."""
         reference = self.chart.inputs(self.chart.tensor(u[None, :]))[0]
         return replace(self, reference=reference)
 
@@ -165,12 +166,12 @@ class ModelPosterior:
 
     @property
     def resolution(self) -> float:
-        """Zero: what the model's jitter blurs is not known."""
+        """Zero, because the effect of the model's jitter is not known."""
         return 0.0
 
     @property
     def column_lengthscales(self) -> Array:
-        """The width of the cube: a model does not say in general over what distance f changes."""
+        """The width of the cube, because a model in general does not state its length scales."""
         return np.ones(self.chart.domain.width)
 
     def _moments(self, X: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study behind Ray's names: what the searcher and the stopper have in common."""
+"""The Ray bridge: a study in the terms of Ray Tune, for the searcher and the stopper."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from stopwise.record.history import Trial
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study, StudyOptions
 
-SET_HERE = ("direction",)  # it is Ray's mode
+SET_HERE = ("direction",)  # from Ray's mode
 CostOption = str | Callable[[Mapping[str, Any]], float] | None
 
 
 class RayBridge:
-    """A study behind Ray's names: what both classes have in common.
+    """A study in the terms of Ray Tune, for the searcher and the stopper.
 
     Args:
         lam: What a unit of cost is worth, in units of the metric.
@@ -29,7 +29,7 @@ class RayBridge:
         mode: ``"min"`` or ``"max"``.
         cost: Which reported number is the cost, learned; a function of the config, known; or None.
         options: Further options of ``sw.Study``.
-        kind: ``Study``, or one in which others choose.
+        kind: ``Study``, or ``ExternalStudy`` where others choose.
     """
 
     def __init__(
@@ -70,29 +70,29 @@ class RayBridge:
         return self.begin(searched, {k: v for k, v in flat.items() if k not in searched.kinds})
 
     def begin(self, foreign: ForeignSpace, constants: Mapping[str, Any]) -> Study:
-        """Begin a study over a space, beside what is constant."""
+        """Begin a study over a space; ``constants`` are the entries that do not vary."""
         self.constants = dict(constants)
         options = dict(self.options)
         first = options.pop("start_from", ())
         first = [first] if isinstance(first, Mapping) else first
-        known = self.cost
+        cost = self.cost
 
         def price(params: Mapping[str, Any]) -> float:
-            return float(known(unflatten_dict(self.constants | foreign.outward(params))))  # type: ignore[misc, operator]
+            return float(cost(unflatten_dict(self.constants | foreign.outward(params))))  # type: ignore[misc, operator]
 
         self.foreign = foreign
         self.study = self.kind(
             foreign.space,
             lam=self.lam,
             direction="minimize" if self.mode == "min" else "maximize",
-            cost=price if callable(known) else None if known is None else "reported",
+            cost=price if callable(cost) else None if cost is None else "reported",
             start_from=[foreign.inward(flatten_dict(dict(params))) for params in first],
             **options,
         )
         return self.study
 
     def reopen(self) -> Study:
-        """Begin again, from nothing."""
+        """Begin the study again, without data."""
         _, foreign = self.opened
         self._answer = None
         return self.begin(foreign, self.constants)
@@ -106,7 +106,7 @@ class RayBridge:
         return self.study, self.foreign
 
     def paid(self, result: Mapping[str, Any] | None) -> float | None:
-        """The cost that a result reports; None where it is known, or not reported."""
+        """The cost that a result reports; None if costs are known, or if it reports none."""
         if not isinstance(self.cost, str) or result is None:
             return None
         paid = flatten_dict(dict(result)).get(self.cost)
@@ -114,11 +114,11 @@ class RayBridge:
 
     def value(self, result: Mapping[str, Any] | None) -> float | None:
         """The objective that a result reports."""
-        found = None if result is None else flatten_dict(dict(result)).get(self.metric)
-        return None if found is None or not math.isfinite(found) else float(found)
+        value = None if result is None else flatten_dict(dict(result)).get(self.metric)
+        return None if value is None or not math.isfinite(value) else float(value)
 
     def tell(self, trial: Trial | Mapping[str, Any], result: Any, *, error: bool) -> None:  # noqa: ANN401
-        """Tell what came of a trial; without a value it has failed."""
+        """Tell the study the result of a trial; without a value the trial has failed."""
         study, _ = self.opened
         value = None if error else self.value(result)
         paid = self.paid(result)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A results folder of Ray Tune as a history, for audit; read from its JSON files, without Ray."""
+"""The reader of a results folder of Ray Tune, for audit; it reads JSON files and needs no Ray."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stopwise.record.outcomes import outcome_of
 
 
 class _Run(NamedTuple):
-    """One trial's folder: what was tried, its last result, and why it failed."""
+    """The folder of one trial: its params, its last result, and its error if it failed."""
 
     params: dict[str, Any]
     last: dict[str, Any]
@@ -39,15 +39,15 @@ def read_results(
         metric: Which reported number is the objective; a trial's last report counts.
         mode: ``"min"`` or ``"max"``.
         cost: Which reported number is the cost; None to count each trial as 1.
-        space: What was searched (``read_space(param_space)``); inferred from what was tried if
-            left out.
+        space: The searched space (``read_space(param_space)``); inferred from the values that
+            were tried if left out.
         log: Parameters that are on a log scale, if the space is inferred.
     """
     if mode not in ("min", "max"):
         message = f"mode={mode!r}: give 'min' or 'max'."
         raise InputError(message)
-    found = sorted(Path(folder).glob("*/params.json"))
-    runs = sorted((_run(path.parent) for path in found), key=_finished_at)
+    files = sorted(Path(folder).glob("*/params.json"))
+    runs = sorted((_run(file.parent) for file in files), key=_finished_at)
     if not runs:
         message = (
             f"{str(folder)!r} holds no trials of Ray Tune (folders with a params.json): give the"
@@ -67,8 +67,8 @@ def read_results(
         )
     )
     if not history.succeeded:
-        seen = sorted({key for run in runs for key in run.last})
-        message = f"no trial reports {metric!r}; reported are {seen}."
+        reported = sorted({key for run in runs for key in run.last})
+        message = f"no trial reports {metric!r}; reported are {reported}."
         raise InputError(message)
     direction: Literal["minimize", "maximize"] = "minimize" if mode == "min" else "maximize"
     return Told(history, foreign.space, direction, _notes(history, cost, inferred=space is None))
@@ -118,9 +118,9 @@ def _paid(run: _Run, cost: str | None) -> float:
 
 def _notes(history: History, cost: str | None, *, inferred: bool) -> tuple[str, ...]:
     failed = len(history) - len(history.succeeded)
-    told = {
+    notes = {
         f"{failed} trials without a value count as failed": failed > 0,
         "each trial is taken to cost 1": cost is None,
         "the space is the range of what was tried; scales are linear unless named": inferred,
     }
-    return tuple(note for note, holds in told.items() if holds)
+    return tuple(note for note, applies in notes.items() if applies)

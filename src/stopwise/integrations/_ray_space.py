@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ``param_space`` of Ray Tune as a space of ours, and configs both ways."""
+"""The translation of a ``param_space`` of Ray Tune to our space, and of configs both ways."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ALLOWED = (
     " and choice, sw.Real, sw.Integer and sw.Categorical; constants stay as they are. Instead of"
     " grid_search use choice; sample_from, randn and qrandn have no bounds that could be searched"
 )
-_NEAR = 1e-9  # of a step: what rounding may have done to a bound
+_NEAR = 1e-9  # of a step: tolerance for a bound that was rounded
 
 
 def read_space(param_space: Mapping[str, Any]) -> ForeignSpace:
@@ -45,13 +45,13 @@ def read_space(param_space: Mapping[str, Any]) -> ForeignSpace:
 
 
 def outward(foreign: ForeignSpace, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Params of ours as a config of Ray's, nested again."""
+    """Our params as a nested config of Ray Tune."""
     nested: dict[str, Any] = unflatten_dict(foreign.outward(params))
     return nested
 
 
 def written(foreign: ForeignSpace | None, constants: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A space as JSON can hold it; None if it cannot, for the objects among its choices."""
+    """A space as JSON; None if its choices are objects that JSON cannot hold."""
     if foreign is None:
         return None
     kinds = {name: [type(kind).__name__, asdict(kind)] for name, kind in foreign.kinds.items()}
@@ -86,7 +86,7 @@ def _made(name: str, fields: Mapping[str, Any]) -> Kind:
 
 
 def plain(foreign: ForeignSpace, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Params of ours as JSON can hold them: a choice by its position."""
+    """Our params as JSON: a choice by its position."""
     space = foreign.space
     return {
         name: int(kind.encode([params[name]], name).argmax())
@@ -106,7 +106,7 @@ def rich(foreign: ForeignSpace, plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401, ARG001
-    """How one parameter is modelled; None for what cannot be."""
+    """How one parameter is modelled; None if it cannot be."""
     if isinstance(given, sample.Categorical):
         return of_choices(given.categories)
     sampler = given.get_sampler()
@@ -123,7 +123,7 @@ def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401, ARG001
 
 
 def _whole(low: int, high: int, q: int | None, *, log: bool) -> Kind:
-    """Whole numbers; Ray leaves the upper bound out, unless it counts by q."""
+    """Whole numbers; Ray excludes the upper bound, except where numbers are multiples of q."""
     if q is None or q == 1:
         return ConstantParameter(low) if high - 1 == low else Integer(low, high - 1, log=log)
     return _multiples(-(-low // q), high // q, q, log=log, whole=True)

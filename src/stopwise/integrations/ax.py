@@ -52,11 +52,11 @@ __all__ = [
 ]
 
 
-_SET_HERE = ("direction",)  # the experiment has it
+_SET_HERE = ("direction",)  # from the experiment
 
 
 class _Mirror:
-    """An Ax experiment as a study of ours, kept up with what its trials come to.
+    """The mirror of an Ax experiment: a study that is kept up to date with its trials.
 
     Args:
         lam: What a unit of cost is worth, in units of the objective.
@@ -75,7 +75,7 @@ class _Mirror:
         self._told: set[int] = set()
 
     def update(self, experiment: Any, data: Any = None) -> tuple[ExternalStudy, ForeignSpace]:  # noqa: ANN401
-        """Tell what has finished since, in order of completion, and note what runs."""
+        """Tell trials that finished since, in order of completion, and begin those that run."""
         if self.study is None or self.foreign is None:
             self.foreign = read_space(experiment.search_space)
             self.study = ExternalStudy(
@@ -106,19 +106,19 @@ class _Mirror:
 class StopwiseStrategy(BaseGlobalStoppingStrategy):
     """Stop an Ax experiment when no further trial is worth its price.
 
-    For ``OrchestratorOptions(global_stopping_strategy=...)``; ``Client`` has no place for one, so
-    there ``should_stop(client, strategy)`` asks it.
+    Give it as ``OrchestratorOptions(global_stopping_strategy=...)``. ``Client`` does not take one:
+    call ``should_stop(client, strategy)`` there.
 
     Args:
         lam: What a unit of cost is worth, in units of the objective; see ``sw.exchange_rate``.
         cost: ``"seconds"`` from start to completion of a trial, learned; the name of a tracking
             metric, learned; a function of the params, known; or None, each trial costs 1.
-        min_trials: Completed trials before it may stop.
-        inactive_when_pending_trials: Whether it is silent while trials run.
+        min_trials: Number of completed trials before it may stop.
+        inactive_when_pending_trials: Whether it never stops while trials run.
         options: Further options of ``sw.Study``: stopping, noise, n_initial, ...
 
     Attributes:
-        verdict: The last answer, with numbers.
+        verdict: The last verdict, with its numbers.
     """
 
     @spells_out_options(_SET_HERE)
@@ -143,18 +143,18 @@ class StopwiseStrategy(BaseGlobalStoppingStrategy):
 
 
 def should_stop(client: Client, strategy: BaseGlobalStoppingStrategy) -> tuple[bool, str]:
-    """Ask a global stopping strategy, any of Ax's, from a ``Client``."""
+    """Ask a global stopping strategy, ours or one of Ax, about the experiment of a ``Client``."""
     answer: tuple[bool, str] = strategy.should_stop_optimization(_experiment(client))
     return answer
 
 
 class StopwiseNode(ExternalGenerationNode):
-    """Chooses the next trial as ``sw.Study`` does: its design first, then its acquisition.
+    """A node that chooses as ``sw.Study`` does: the initial design, then the acquisition.
 
     Args:
         lam: As for ``StopwiseStrategy``.
         cost: As for ``StopwiseStrategy``.
-        name: Of the node.
+        name: Name of the node.
         options: Further options of ``sw.Study``: acquisition, noise, n_initial, seed, ...
     """
 
@@ -176,7 +176,7 @@ class StopwiseNode(ExternalGenerationNode):
         self._mirror.update(experiment, data)
 
     def get_next_candidate(self, pending_parameters: list[dict[str, Any]]) -> dict[str, Any]:
-        """The next configuration; ``pending_parameters`` are known to be running."""
+        """The next configuration; ``pending_parameters`` are taken to be running."""
         study, foreign = self._mirror.study, self._mirror.foreign
         if study is None or foreign is None:
             message = "Ax asks for a candidate before it has shown the experiment."
@@ -205,9 +205,9 @@ def save(client: Client, path: str | Path) -> None:
     """``client.save_to_json_file`` without the generation strategy.
 
     Ax cannot write external nodes. After ``Client.load_from_json_file`` set the generation
-    strategy again: a new node learns from the experiment what has happened.
+    strategy again: a new node reads the trials from the experiment.
     """
-    strategy = client._maybe_generation_strategy  # noqa: SLF001  set aside, as it has no unset
+    strategy = client._maybe_generation_strategy  # noqa: SLF001  Client cannot unset it
     client._maybe_generation_strategy = None  # noqa: SLF001
     try:
         client.save_to_json_file(str(path))
@@ -215,7 +215,7 @@ def save(client: Client, path: str | Path) -> None:
         client._maybe_generation_strategy = strategy  # noqa: SLF001
 
 
-# ----------------------------------------------------------------------------------- reading Ax
+# ------------------------------------------------------------------------------ reading for audit
 
 
 def read_history(path: str | Path, *, cost: CostOption = None) -> Told:
@@ -248,14 +248,14 @@ def read_client(client: Client, *, cost: CostOption = None) -> Told:
 
 
 def _experiment(client: Client) -> Any:  # noqa: ANN401
-    return client._experiment  # noqa: SLF001  there is no public way to it
+    return client._experiment  # noqa: SLF001  Client has no public accessor
 
 
 def _notes(history: History, cost: CostOption) -> tuple[str, ...]:
     failed = len(history) - len(history.succeeded)
-    told = {
+    notes = {
         f"{failed} trials without a value count as failed": failed > 0,
         "each trial is taken to cost 1": cost is None,
         "costs are seconds from a trial's start to its completion": cost == "seconds",
     }
-    return tuple(note for note, holds in told.items() if holds)
+    return tuple(note for note, applies in notes.items() if applies)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BoTorch: PBGI and LogEI per cost as acquisition functions, and stopping rules on your models.
+"""BoTorch: PBGI and LogEI per cost as acquisition functions, and stopping rules on its models.
 
 Values and derivatives are those of ``stopwise.math``, in closed form. Guide: docs/botorch.md.
 """
@@ -79,7 +79,7 @@ def _log_gain(mean: Array, std: Array, best: Array) -> tuple[Array, ...]:
 
 
 class _Priced(AnalyticAcquisitionFunction):
-    """What both have in common: an objective, minimised inside, and a price."""
+    """The base of both acquisition functions: an objective, minimised inside, and a price."""
 
     def __init__(
         self,
@@ -108,13 +108,13 @@ class PandorasBoxGittinsIndex(_Priced):
     r"""Fair value of a point: the g at which EI over g is :math:`\lambda c(x)`.
 
     Maximising, that is :math:`E[(f(x) - g)^+] = \lambda c(x)`; minimising, the value is -g. Either
-    way the highest is to be evaluated next, and none is worth it once no fair value is better than
-    the best observation. Over an ensemble of models it is averaged.
+    way the point with the highest value is evaluated next, and no point is worth its price once no
+    fair value is better than the best observation. Over an ensemble of models it is averaged.
 
     Args:
         model: A fitted model with one outcome.
         lam: What a unit of cost is worth, in units of the objective.
-        cost: The cost at X, ``... x d -> ...``, known; 1 everywhere if left out.
+        cost: A function from X to known costs, ``... x d -> ...``; 1 everywhere if left out.
         cost_model: Instead, a fitted model of *log* cost; its E[c] counts.
         posterior_transform: As in BoTorch.
         maximize: As in BoTorch.
@@ -151,7 +151,7 @@ class LogExpectedImprovementPerCost(_Priced):
     Args:
         model: A fitted model with one outcome.
         best_f: The value to improve on.
-        cost: The cost at X, ``... x d -> ...``, known; 1 everywhere if left out.
+        cost: A function from X to known costs, ``... x d -> ...``; 1 everywhere if left out.
         cost_model: Instead, a fitted model of *log* cost.
         pricing: How an uncertain price enters: ``"exp"`` by E[c], on which the guarantees rest,
             or ``"inv"`` by 1/E[1/c].
@@ -193,24 +193,24 @@ class LogExpectedImprovementPerCost(_Priced):
 
 
 class StopwiseStopper:
-    """Stopping rules on your own loop and your own models.
+    """Stopping rules for a loop that you write, on BoTorch models that you fit.
 
-    Any fitted BoTorch model with one outcome will do, its transforms included. Possible are all
-    rules that need means, deviations and prices: pbgi, logeipc-med, ucb-lcb, gss, convergence,
-    immediate and fixed, also wrapped; srgap-med, prb and PBGI before the update are not.
+    Any fitted model with one outcome will do, with its transforms. Rules that need only means,
+    deviations and prices are supported: pbgi, logeipc-med, ucb-lcb, gss, convergence, immediate
+    and fixed, also wrapped. Not supported are srgap-med, prb and PBGI before the update.
 
     Args:
-        bounds: 2 x d, the box that is searched; or
-        choices: N x d, the points of which one is chosen.
+        bounds: The box that is searched, 2 x d; give this or ``choices``.
+        choices: The points among which one is chosen, N x d.
         lam: What a unit of cost is worth, in units of the objective.
         stopping: A name or a rule, as for ``sw.Study``.
-        cost: The cost at X, ``... x d -> ...``, known; 1 everywhere if left out.
+        cost: A function from X to known costs, ``... x d -> ...``; 1 everywhere if left out.
         maximize: As in BoTorch.
         noisy: Whether observations are noisy: points are then judged by their posterior mean, and
             an improvement by the uncertainty of the difference to the best.
-        initial: Observations that belong to the initial design; by default those that the first
-            question comes with.
-        seed: Of the searches for suprema.
+        initial: Number of observations in the initial design; by default those of the first call
+            of ``should_stop``.
+        seed: Seed of the searches for suprema.
     """
 
     def __init__(
@@ -246,10 +246,12 @@ class StopwiseStopper:
         cost_model: Model | None = None,
         X_pending: Tensor | None = None,
     ) -> Verdict:
-        """Whether to stop, and why; asked again at the same number of observations, anew.
+        """Whether to stop, and why.
+
+        Another call at the same number of observations replaces the signal that was recorded.
 
         Args:
-            model: Fitted to the data.
+            model: The model, fitted to the data.
             train_X: Evaluated points, n x d, in order.
             train_Y: Their values, n x 1.
             cost_model: A fitted model of *log* cost, if the cost is learned.
@@ -293,7 +295,7 @@ class StopwiseStopper:
         )
 
     def _encoded(self, X: Tensor) -> Array:
-        """Points of the model as rows of the unit cube, refused if they are outside."""
+        """Points of the model as rows of the unit cube; points outside the space are refused."""
         domain = self._input_map.domain
         if not len(X):
             return np.empty((0, domain.width))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spaces that other packages write, as spaces of ours, and params both ways.
+"""Foreign spaces: search spaces of other packages as our spaces, and params both ways.
 
-Most parameters mean the same in both. Three kinds do not: numbers from a list, which we model by
-their rank, because their order is known and their spacing is not; numbers at even steps, by their
-step; and choices that cannot be hashed, by their position. A parameter with one value is fixed,
-and not modelled.
+Most parameters mean the same in both. Three kinds are translated: numbers from a list are modelled
+by their rank, because their order is known and their spacing is not; numbers at even steps by the
+number of steps; and choices that cannot be hashed by their position. A parameter with one value is
+constant and not modelled.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from stopwise.errors import InputError, InputTypeError
 from stopwise.record.history import History
 from stopwise.study import Cost
 
-_SAME = 1e-9  # relative: a number of a list that went through arithmetic or a text file
+_SAME = 1e-9  # relative tolerance for numbers that went through arithmetic or a text file
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Numbers of which some may be used, in ascending order."""
+    """A list of numbers to choose from, in ascending order; modelled by rank."""
 
     values: tuple[Any, ...]
 
@@ -50,12 +50,12 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """Numbers at even steps: start + step k.
+    """Numbers at even steps, start + step k; modelled by k.
 
     Args:
         start: The number at k = 0.
-        step: From one to the next.
-        parameter: Which k there are, and whether on a log scale.
+        step: The difference from one number to the next.
+        parameter: The range of k, and whether it is on a log scale.
         whole: Whether the numbers are whole.
     """
 
@@ -80,7 +80,7 @@ class Stepped:
 
 @dataclass(frozen=True, slots=True)
 class Positioned:
-    """Choices that can be compared but not hashed: lists, dicts, arrays."""
+    """Choices that cannot be hashed, such as lists, dicts and arrays; modelled by position."""
 
     choices: tuple[Any, ...]
 
@@ -94,7 +94,7 @@ class Positioned:
         return self.choices[position]
 
     def inward(self, choice: Any) -> int:  # noqa: ANN401
-        """The position of a choice: the same object, or the first that is written the same."""
+        """The position of a choice: the same object, or the first with the same ``repr``."""
         for position, known in enumerate(self.choices):
             if choice is known or repr(choice) == repr(known):
                 return position
@@ -113,17 +113,17 @@ Kind: TypeAlias = Parameter | Ranked | Stepped | Positioned | ConstantParameter
 
 
 def of_choices(choices: Iterable[Any]) -> Kind:
-    """A list to choose from: numbers by rank, the rest as categories; one choice is fixed."""
-    given = list(choices)
-    if not given:
+    """A list to choose from: numbers by rank, others as categories; one choice is constant."""
+    items = list(choices)
+    if not items:
         message = "a list of choices is empty; give at least one."
         raise InputError(message)
-    if all(_is_number(choice) for choice in given):
-        return of_numbers(given)
+    if all(_is_number(choice) for choice in items):
+        return of_numbers(items)
     try:
-        distinct = tuple({(type(choice) is bool, choice): choice for choice in given}.values())
+        distinct = tuple({(type(choice) is bool, choice): choice for choice in items}.values())
     except TypeError:
-        return Positioned(tuple(given)) if len(given) > 1 else ConstantParameter(given[0])
+        return Positioned(tuple(items)) if len(items) > 1 else ConstantParameter(items[0])
     return Categorical(distinct) if len(distinct) > 1 else ConstantParameter(distinct[0])
 
 
@@ -140,7 +140,7 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ForeignSpace:
-    """A space that another package wrote.
+    """A search space of another package.
 
     Args:
         kinds: How each of its parameters is modelled.
@@ -166,11 +166,11 @@ class ForeignSpace:
         }
 
     def outward(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Params of ours as the other package knows them."""
+        """Our params in the form of the other package."""
         return {name: self._out(kind, params.get(name)) for name, kind in self.kinds.items()}
 
     def inward(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Params of theirs as our space knows them."""
+        """Params of the other package in the form of our space."""
         missing = [name for name in self.space if name not in params]
         if missing:
             message = f"params {dict(params)} lack {missing}; each parameter needs a value."
@@ -178,11 +178,11 @@ class ForeignSpace:
         return {name: self._in(self.kinds[name], params[name]) for name in self.space}
 
     def history(self, history: History) -> History:
-        """A history of ours with params as the other package knows them."""
+        """A history of ours with params in the form of the other package."""
         return History(tuple(replace(o, params=self.outward(o.params)) for o in history))
 
     def cost(self, given: Cost) -> Cost:
-        """A cost; a function of the params is given theirs."""
+        """A cost; a function is called with params in the form of the other package."""
         if not callable(given) or hasattr(given, "price"):
             return given
         return lambda params: given(self.outward(params))
@@ -200,7 +200,7 @@ class ForeignSpace:
 
 @dataclass(frozen=True, slots=True)
 class CandidateTable:
-    """A table of candidates of ours: nothing to translate."""
+    """A table of candidates (``sw.Candidates``), which needs no translation."""
 
     space: Candidates | Domain
 
@@ -220,13 +220,13 @@ class CandidateTable:
 
 
 class Told(NamedTuple):
-    """What a history from elsewhere came to.
+    """A history that was read from another package.
 
     Args:
-        history: Its finished trials, in order of completion; params as ``space`` knows them.
+        history: Its finished trials, in order of completion; params in the form of ``space``.
         space: Their parameters.
         direction: ``"minimize"`` or ``"maximize"``.
-        notes: What was left out or assumed, in sentences.
+        notes: Sentences about what was left out or assumed.
     """
 
     history: History
@@ -236,7 +236,7 @@ class Told(NamedTuple):
 
 
 def inferred(params: Sequence[Mapping[str, Any]], log: Collection[str] = ()) -> ForeignSpace:
-    """A space from the values that were tried: the range of numbers, the choices of the rest.
+    """A space from the values that were tried: the range of numbers, the set of other choices.
 
     Args:
         params: Configurations; parameters that not all of them have are left out.
@@ -264,9 +264,9 @@ def translated(
     """A foreign space, parameter by parameter.
 
     Args:
-        given: What the user wrote, a dict.
-        kind_of: How a parameter is modelled; None for what cannot be.
-        allowed: What can be modelled, for the error.
+        given: The user's dict of parameters.
+        kind_of: How a parameter is modelled; None if it cannot be.
+        allowed: The parameters that can be modelled, for the error.
     """
     if not isinstance(given, Mapping):
         message = f"a space must be a dict of parameters, got {given!r}. Allowed are {allowed}."

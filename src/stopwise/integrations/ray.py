@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ray Tune: a searcher that knows what trials cost and ends the search, and a stopper for others.
+"""Ray Tune: a searcher that chooses by cost and ends the search, and a stopper for other searches.
 
 ``StopwiseSearcher`` chooses configurations and finishes when no further one is worth its price.
-``StopwiseStopper`` adds the rule to a search by anybody else. Guide: docs/ray.md.
+``StopwiseStopper`` adds the stopping rule to a search by another algorithm. Guide: docs/ray.md.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ __all__ = ["StopwiseSearcher", "StopwiseStopper", "read_results", "read_space"]
 class StopwiseSearcher(Searcher, Stopper):
     """A search algorithm that finishes when no further trial is worth its price.
 
-    Give it as ``search_alg`` with ``num_samples=-1``. Running trials come to their end, and one
-    that turns out well may reopen the search. Given as ``stop`` too, it ends them as well.
+    Give it as ``search_alg`` with ``num_samples=-1``. When it stops, running trials are finished,
+    and a good result among them may reopen the search. Given as ``stop`` too, it ends them.
 
     Args:
         lam: What a unit of cost is worth, in units of the metric; see ``sw.exchange_rate``.
@@ -48,10 +48,10 @@ class StopwiseSearcher(Searcher, Stopper):
 
     Attributes:
         verdict: Why the search ended, or goes on.
-        history: Every trial with value and cost, params as Ray knows them.
+        history: Every trial with value and cost, params in the form of Ray.
     """
 
-    CKPT_FILE_TMPL = "searcher-state-{}.json"  # what save() writes is JSON
+    CKPT_FILE_TMPL = "searcher-state-{}.json"  # save() writes JSON
 
     @spells_out_options(SET_HERE)
     def __init__(
@@ -65,16 +65,16 @@ class StopwiseSearcher(Searcher, Stopper):
     ) -> None:
         super().__init__(metric=metric, mode=mode)
         self._bridge = RayBridge(lam, metric, mode, cost, options)
-        self._events: list[list[Any]] = []  # what a restored searcher does again
+        self._events: list[list[Any]] = []  # the steps that a restored searcher repeats
         self._replay: list[list[Any]] | None = None
         self._live: dict[str, Trial | dict[str, Any]] = {}
         self._last: dict[str, dict[str, Any]] = {}
-        self._failed: dict[str, Trial | dict[str, Any]] = {}  # Ray may start them again
-        self._before: frozenset[str] = frozenset()  # running when the search was restored
+        self._failed: dict[str, Trial | dict[str, Any]] = {}  # Ray may start these again
+        self._before: frozenset[str] = frozenset()  # trials that ran when it was restored
 
     @property
     def verdict(self) -> Verdict:
-        """Why the search ended, or goes on."""
+        """The verdict: why the search has ended, or goes on."""
         return self._bridge.verdict()
 
     @property
@@ -83,7 +83,7 @@ class StopwiseSearcher(Searcher, Stopper):
         study, foreign = self._bridge.opened
         return foreign.history(study.history)
 
-    # ------------------------------------------------------------------ of Searcher
+    # --------------------------------------------------------- interface of Searcher
 
     def set_search_properties(
         self,
@@ -105,7 +105,7 @@ class StopwiseSearcher(Searcher, Stopper):
         return True
 
     def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
-        """The next config, ``FINISHED``, or None while what runs may still change the answer."""
+        """The next config, ``FINISHED``, or None while running trials may change the verdict."""
         study, foreign = self._bridge.opened
         answer = self._bridge.verdict()
         self._note("stop")
@@ -117,7 +117,7 @@ class StopwiseSearcher(Searcher, Stopper):
         return outward(foreign, trial.params)
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
-        """Remember the last result: a trial that dies has cost something too."""
+        """Keep the last result: a trial that fails later has its cost from it."""
         self._last[trial_id] = result
 
     def on_trial_complete(
@@ -126,13 +126,13 @@ class StopwiseSearcher(Searcher, Stopper):
         result: dict[str, Any] | None = None,
         error: bool = False,  # noqa: FBT001, FBT002
     ) -> None:
-        """Tell the study what came of a trial."""
+        """Tell the study the result of a trial."""
         if trial_id not in self._live and trial_id not in self._failed:
             return
         last = self._last.pop(trial_id, None)
         result = result or last
         self._tell(trial_id, result, error=error)
-        told = {
+        reported = {
             key: value
             for key, value in (
                 (self._bridge.metric, self._bridge.value(result)),
@@ -140,7 +140,7 @@ class StopwiseSearcher(Searcher, Stopper):
             )
             if isinstance(key, str) and value is not None
         }
-        self._note("tell", trial_id, told, error)
+        self._note("tell", trial_id, reported, error)
 
     def add_evaluated_point(
         self,
@@ -151,7 +151,7 @@ class StopwiseSearcher(Searcher, Stopper):
         intermediate_values: list[float] | None = None,  # noqa: ARG002
         cost: float | None = None,
     ) -> None:
-        """Tell an evaluation from elsewhere; where the cost is learned, with its cost."""
+        """Tell an evaluation from elsewhere; its cost is needed where costs are learned."""
         study, foreign = self._bridge.opened
         params = foreign.inward(flatten_dict(dict(parameters)))
         failed = error or pruned
@@ -159,7 +159,7 @@ class StopwiseSearcher(Searcher, Stopper):
         self._note("add", plain(foreign, params), None if failed else value, cost)
 
     def save(self, checkpoint_path: str) -> None:
-        """Write what happened, as JSON."""
+        """Write the steps of the search, as JSON."""
         bridge = self._bridge
         state = {
             "metric": bridge.metric,
@@ -170,7 +170,7 @@ class StopwiseSearcher(Searcher, Stopper):
         Path(checkpoint_path).write_text(json.dumps(state), "utf-8")
 
     def restore(self, checkpoint_path: str) -> None:
-        """Do again what happened, so that the search goes on where it was."""
+        """Repeat the steps that were saved, so that the search continues from there."""
         state = json.loads(Path(checkpoint_path).read_text("utf-8"))
         self._replay = state["events"]
         if self._bridge.study is None and state["space"] is not None:
@@ -180,7 +180,7 @@ class StopwiseSearcher(Searcher, Stopper):
         if self._bridge.study is not None:
             self._do_again(self._replay)
 
-    # ------------------------------------------------------------------- of Stopper
+    # ---------------------------------------------------------- interface of Stopper
 
     def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:  # noqa: ARG002
         """No single trial is stopped."""
@@ -197,14 +197,14 @@ class StopwiseSearcher(Searcher, Stopper):
             self._events.append(list(event))
 
     def _tell(self, trial_id: str, result: Any, *, error: bool) -> None:  # noqa: ANN401
-        """Tell a trial; one that failed and was started again by its params."""
+        """Tell a trial; one that failed and was started again is told by its params."""
         trial = self._live.pop(trial_id, None) or self._failed.pop(trial_id)
         self._bridge.tell(trial, result, error=error)
         if error or self._bridge.value(result) is None:
             self._failed[trial_id] = dict(trial.params if isinstance(trial, Trial) else trial)
 
     def _do_again(self, events: list[list[Any]]) -> None:
-        """Repeat every step; where a choice comes out differently, tell the values alone."""
+        """Repeat every step; if a choice is not the recorded one, only tell recorded values."""
         self._replay, self._live, self._failed, self._events = None, {}, {}, list(events)
         if not all(self._repeated(*event) for event in events):
             self._bridge.reopen()
@@ -214,7 +214,7 @@ class StopwiseSearcher(Searcher, Stopper):
         self._before = frozenset(self._live)
 
     def _repeated(self, kind: str, *rest: Any) -> bool:  # noqa: ANN401
-        """Do one step again; False if the study does not choose as it did."""
+        """Repeat one step; False if the study does not choose as it did before."""
         study, foreign = self._bridge.opened
         if kind == "ask":
             trial = study.ask()
@@ -237,9 +237,9 @@ class StopwiseSearcher(Searcher, Stopper):
 
 
 class StopwiseStopper(Stopper):
-    """The stopping rule on a search by anybody else: give it as ``stop`` of ``RunConfig``.
+    """A stopper for a search by another algorithm: give it as ``stop`` of ``RunConfig``.
 
-    It is told each trial's last result when the trial is done, and ends the experiment, running
+    It takes each trial's last result when the trial is done, and ends the experiment, running
     trials included. A trial that a scheduler or another stopper cuts short is not counted.
 
     Args:
@@ -268,11 +268,11 @@ class StopwiseStopper(Stopper):
 
     @property
     def verdict(self) -> Verdict:
-        """Why the search ended, or goes on."""
+        """The verdict: why the search has ended, or goes on."""
         return self._bridge.verdict()
 
     def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:
-        """Listen to a result. Ray shows the last one of a function twice; it is told once."""
+        """Take a result. Ray reports the last one of a function twice; it is told once."""
         if result.get("done") and trial_id not in self._told:
             self._told.add(trial_id)
             _, foreign = self._bridge.opened
@@ -281,5 +281,5 @@ class StopwiseStopper(Stopper):
         return False
 
     def stop_all(self) -> bool:
-        """Whether to end the experiment."""
+        """Whether to end the experiment, running trials included."""
         return self._bridge.verdict().stop

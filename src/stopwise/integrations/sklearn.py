@@ -49,16 +49,16 @@ _ALL_FAILED = "\nAll the "  # how scikit-learn's error begins when no fit of a c
 class StopwiseSearchCV(BaseSearchCV):
     """Search for good hyper-parameters, until the next candidate is not worth its fit time.
 
-    It is used as scikit-learn's own search classes: fit, predict, ``best_params_``,
+    It is used like scikit-learn's search classes: fit, predict, ``best_params_``,
     ``best_estimator_``, ``cv_results_``. The score is maximised. Candidates are evaluated one
-    after the other, or as many at once as ``n_jobs`` needs beside the folds.
+    after the other, or several at once if ``n_jobs`` exceeds the number of folds.
 
     Args:
-        estimator: What is tuned; a pipeline too.
+        estimator: The estimator that is tuned; it may be a pipeline.
         param_distributions: A dict of name to list, scipy distribution (uniform, loguniform,
             randint) or ``sw.Real``, ``sw.Integer``, ``sw.Categorical``; or ``sw.Candidates``.
         lam: What a second is worth, in units of the score: ``sw.exchange_rate(improvement=0.01,
-            cost=600)`` if one would wait ten minutes for a hundredth.
+            cost=600)`` if you would wait ten minutes for an improvement of 0.01.
         cost: ``"seconds"``, the fit time summed over the folds, learned; a function of the
             params; or None, each candidate costs 1.
         scoring: As in scikit-learn; with several scores, ``refit`` names the one to maximise.
@@ -67,19 +67,19 @@ class StopwiseSearchCV(BaseSearchCV):
         cv: As in scikit-learn.
         verbose: As in scikit-learn.
         pre_dispatch: As in scikit-learn.
-        random_state: Seed of the search. What is timed differs from run to run; with
-            ``cost=None`` or a function the same seed gives the same candidates.
+        random_state: Seed of the search. Times differ from run to run; with ``cost=None`` or a
+            function the same seed gives the same candidates.
         error_score: As in scikit-learn; a candidate whose score is nan has failed.
         return_train_score: As in scikit-learn.
         **options: As for ``sw.Study``: ``budget`` (lam is then not needed; the refit is not
             counted), ``stopping``, ``noise``, ``start_from`` (what you use today), ...
 
     Attributes:
-        verdict_: Why the search stopped.
+        verdict_: The verdict that stopped the search, with its reason.
         history_: Every candidate with its score and cost, failed ones included.
         spent_: The sum of the costs.
-        cv_results_: As in scikit-learn, and a column ``cost``. A candidate of which every fold
-            failed is in ``history_`` alone if nothing else was evaluated beside it.
+        cv_results_: As in scikit-learn, and a column ``cost``. A candidate that failed in every
+            fold is only in ``history_``, unless others were evaluated at the same time.
 
     Example:
         >>> from sklearn.datasets import load_iris
@@ -134,8 +134,8 @@ class StopwiseSearchCV(BaseSearchCV):
         """Ask, evaluate, tell, until the study says stop; scikit-learn calls this from fit."""
         foreign = _translated(self.param_distributions)
         study = self._study(foreign)
-        workers = Parallel(n_jobs=self.n_jobs)._effective_n_jobs()  # noqa: SLF001  as fit has
-        at_once = -(-workers // self.n_splits_)  # to keep the workers busy
+        workers = Parallel(n_jobs=self.n_jobs)._effective_n_jobs()  # noqa: SLF001  as fit does
+        at_once = -(-workers // self.n_splits_)  # candidates that keep all workers busy
         results: dict[str, Any] | None = None
         costs: list[float] = []
         failure: ValueError | None = None
@@ -174,7 +174,7 @@ class StopwiseSearchCV(BaseSearchCV):
         return Study(foreign.space, direction="maximize", seed=seed, **options)
 
     def _tell(self, study: Study, trials: Sequence[Trial], results: Mapping[str, Any]) -> None:
-        """Tell the scores of the last candidates, and what their fits took."""
+        """Tell the scores of the last candidates, and the time of their fits."""
         scores = results[f"mean_test_{self._metric(results)}"]
         seconds = results["mean_fit_time"] * self.n_splits_
         for i, trial in enumerate(trials, start=len(scores) - len(trials)):
@@ -189,7 +189,7 @@ class StopwiseSearchCV(BaseSearchCV):
             study.tell(trial, None, paid, message=why)
 
     def _metric(self, results: Mapping[str, Any]) -> str:
-        """Which score is maximised."""
+        """The name of the score that is maximised."""
         if "mean_test_score" in results:
             return "score"
         if isinstance(self.refit, str) and f"mean_test_{self.refit}" in results:
@@ -200,7 +200,7 @@ class StopwiseSearchCV(BaseSearchCV):
 
 
 def _asked(study: Study, at_once: int) -> list[Trial]:
-    """As many trials as run at once, or as are still worth it beside those before them."""
+    """Up to ``at_once`` trials; fewer if the study would stop once the first ones run."""
     trials = [study.ask()]
     while len(trials) < at_once and not study.should_stop():
         trials.append(study.ask())
@@ -220,7 +220,7 @@ def _translated(given: object) -> ForeignSpace | CandidateTable:
 
 
 def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401
-    """How one parameter is modelled; None for what cannot be."""
+    """How one parameter is modelled; None if it cannot be."""
     distribution = getattr(getattr(given, "dist", None), "name", None)
     if distribution is not None:
         return _of_distribution(name, distribution, given)

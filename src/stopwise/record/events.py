@@ -19,11 +19,11 @@ from stopwise.stopping.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class DesignPlanned:
-    """The initial design was settled, or shortened by what nobody can pay.
+    """The initial design was fixed, or shortened because its next point is too expensive.
 
     Args:
-        initial: Observations that are to be there at t = 0.
-        queue: What is still to be asked of the design, in order.
+        initial: Number of observations at t = 0.
+        queue: Points of the design that are still to be asked, in order.
     """
 
     initial: int
@@ -32,14 +32,14 @@ class DesignPlanned:
 
 @dataclass(frozen=True, slots=True)
 class LambdaChosen:
-    """A budget has set the first lambda."""
+    """The first lambda was computed from the budget."""
 
     lam0: float
 
 
 @dataclass(frozen=True, slots=True)
 class SignalsRecorded:
-    """Rules have taken their signals."""
+    """Signals of stopping rules were recorded."""
 
     signals: Mapping[str, Signal]
 
@@ -50,9 +50,9 @@ class TrialAsked:
 
     Args:
         trial: The trial.
-        designed: Whether it was the next of the initial design.
-        fitted: The hyper-parameters behind the choice, where the next fit begins; None if there
-            was no choice.
+        designed: Whether it is the next point of the initial design.
+        fitted: The hyper-parameters of the model that chose it, from which the next fit starts;
+            None if no model chose it.
     """
 
     trial: Trial
@@ -62,7 +62,7 @@ class TrialAsked:
 
 @dataclass(frozen=True, slots=True)
 class TrialAskedAgain:
-    """A trial that nobody answered was handed out once more, after a resume."""
+    """A trial that was never told was handed out again, after a resume."""
 
     number: int
 
@@ -83,18 +83,18 @@ class VerdictGiven:
 
 @dataclass(frozen=True, slots=True)
 class TrialDropped:
-    """A trial was given up."""
+    """A pending trial was given up: it will not be told."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class StudyResumed:
-    """The study goes on elsewhere: what runs was asked of a process that is gone.
+    """The study was resumed: its pending trials were handed out by a process that has ended.
 
     Args:
-        version: Of the stopwise that goes on.
-        changed: Options that are others now: name -> old and new.
+        version: Version of stopwise that resumed it.
+        changed: Options that were changed: name -> (old, new).
     """
 
     version: str

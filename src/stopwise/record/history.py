@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The history: trials that were asked for and what became of them, in the user's units."""
+"""The history of a study: its trials and observations, in the user's units."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Trial:
     """A configuration to be evaluated.
 
     Args:
-        number: Counts the trials of a study.
+        number: Number of the trial in its study, from 0 on.
         params: The configuration.
-        expected_cost: What it was expected to cost when it was asked for; None if nobody knew.
+        expected_cost: The cost that was expected when it was asked for; None if it was unknown.
     """
 
     number: int
@@ -31,12 +31,12 @@ class Observation:
     """An evaluated configuration.
 
     Args:
-        number: Of the trial.
+        number: Number of the trial.
         params: The configuration.
-        outcome: What became of it.
-        cost: What was paid.
+        outcome: How the evaluation ended: a value, or none and why.
+        cost: The cost that was paid.
         charged: Whether the cost counts as spent by this study.
-        expected_cost: What it was expected to cost when it was asked for; None if nobody knew.
+        expected_cost: The cost that was expected when it was asked for; None if it was unknown.
     """
 
     number: int
@@ -48,7 +48,7 @@ class Observation:
 
     @property
     def value(self) -> float | None:
-        """What came back; None if nothing did."""
+        """The value of the objective; None if the evaluation gave none."""
         return self.outcome.value
 
     @property
@@ -58,7 +58,7 @@ class Observation:
 
     @property
     def failed(self) -> bool:
-        """Whether no value came back."""
+        """Whether the evaluation gave no value."""
         return self.value is None
 
 
@@ -103,17 +103,17 @@ class History:
     def to_frame(self) -> Any:  # noqa: ANN401  pandas is optional
         """The history as a pandas DataFrame: number, params, value, cost, message.
 
-        A parameter that has one of the other names is called ``param_value``, say.
+        A parameter with the name of another column gets a prefix: ``param_value``, for example.
         """
         try:
             import pandas as pd
         except ImportError as error:
             raise MissingExtraError.of("pandas", extra="frames", purpose="to_frame()") from error
-        own = ("number", "value", "cost", "message")
+        reserved = ("number", "value", "cost", "message")
         rows = [
             {
                 "number": o.number,
-                **{f"param_{k}" if k in own else k: v for k, v in o.params.items()},
+                **{f"param_{k}" if k in reserved else k: v for k, v in o.params.items()},
                 "value": o.value,
                 "cost": o.cost,
                 "message": o.message,

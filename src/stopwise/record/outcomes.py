@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outcomes: what became of a trial, as values.
+"""Outcomes: how the evaluation of a trial ended, as values.
 
 A new outcome is a class here and a line in ``OUTCOMES``; the journal writes its fields.
 """
@@ -12,27 +12,27 @@ from typing import Any, ClassVar, Protocol
 
 
 class Outcome(Protocol):
-    """What became of a trial."""
+    """How the evaluation of a trial ended."""
 
     @property
     def value(self) -> float | None:
-        """The objective; None if none came back."""
+        """The value of the objective; None if the evaluation gave none."""
         ...
 
     @property
     def message(self) -> str:
-        """What there is to say about it: why it failed, say."""
+        """A remark for the user, such as why the evaluation failed."""
         ...
 
     @property
     def is_breakdown(self) -> bool:
-        """Whether something went wrong; several in a row end a study."""
+        """Whether something went wrong; several breakdowns in a row end a study."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """A value came back."""
+    """The evaluation gave a value."""
 
     value: float
     message: str = ""
@@ -50,7 +50,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The evaluation was ended early on purpose and gave no value that could be compared."""
+    """The evaluation was ended early on purpose and gave no comparable value."""
 
     message: str = ""
     value: ClassVar[None] = None
@@ -62,8 +62,8 @@ OUTCOMES: dict[str, type[Completed | Failed | Pruned]] = {
     "failed": Failed,
     "pruned": Pruned,
 }
-_IMPLIED = (Completed, Failed)  # a journal says these by the value alone, as version 0.1 did
-_PRUNED = "pruned"  # how 0.1 began the message of an evaluation that was ended early
+_IMPLIED = (Completed, Failed)  # a journal does not name these: the value implies them, as in 0.1
+_PRUNED = "pruned"  # version 0.1 began the message of a pruned evaluation with this word
 
 
 def outcome_of(value: float | None, message: str = "") -> Outcome:
@@ -73,16 +73,16 @@ def outcome_of(value: float | None, message: str = "") -> Outcome:
 
 def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
     """Value and message, and the name of the outcome where they do not imply it."""
-    written = {"value": outcome.value, "message": outcome.message}
+    line = {"value": outcome.value, "message": outcome.message}
     if type(outcome) in _IMPLIED:
-        return written
+        return line
     [name] = [name for name, kind in OUTCOMES.items() if type(outcome) is kind]
-    own = {f.name: getattr(outcome, f.name) for f in fields(OUTCOMES[name])}
-    return {**written, **own, "outcome": name}
+    parameters = {f.name: getattr(outcome, f.name) for f in fields(OUTCOMES[name])}
+    return {**line, **parameters, "outcome": name}
 
 
 def outcome_from_json(line: Mapping[str, Any]) -> Outcome:
-    """The outcome that a line of a journal tells."""
+    """The outcome in a line of a journal."""
     name = line.get("outcome")
     if name is not None:
         kind = OUTCOMES[name]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What rules would have said: the same verdicts, from recorded signals.
+"""Replay: the verdicts that rules would have given, computed from recorded signals.
 
-Nothing is evaluated, fitted or sampled, so lambdas, thresholds and windows can be swept freely.
+Nothing is evaluated, fitted or sampled, so sweeps over lambdas, thresholds and windows are cheap.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from stopwise.stopping.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """One rule over one record.
+    """The verdicts of one rule over recorded signals.
 
     Args:
         rule: The rule.
-        verdicts: Its verdict at every recorded moment, by t.
+        verdicts: Its verdict at every recorded t.
         stop_t: The first t at which it stops, or None.
     """
 
@@ -40,7 +40,7 @@ class Replayed:
 
 
 class HasTraces(Protocol):
-    """What holds recorded signals: a study, or its result."""
+    """An object with recorded signals: a study, or its result."""
 
     @property
     def traces(self) -> Mapping[str, Trace]:
@@ -55,9 +55,9 @@ def replay(
     """Replay rules over recorded signals, such as ``study.traces``.
 
     Args:
-        traces: HasTraces signals, by key; or a study, or a result, that has them.
-        rules: The rules, or names of those that need no lam; each must find its key among the
-            traces. ``study.rules`` holds what was obeyed.
+        traces: Recorded signals, by key; or a study or result that has them.
+        rules: The rules, or names of those that need no lam. The signal of each must have been
+            recorded. ``study.rules`` are the rules that the study obeyed.
 
     Returns:
         One ``Replayed`` per rule, in order.
@@ -70,8 +70,8 @@ def replay(
         >>> dear.stop_t < cheap.stop_t == len(result.history) - 4
         True
     """
-    record = traces if isinstance(traces, Mapping) else traces.traces
-    return [_replay_one(record, make_rule(rule, None)) for rule in listed(rules)]
+    recorded = traces if isinstance(traces, Mapping) else traces.traces
+    return [_replay_one(recorded, make_rule(rule, None)) for rule in listed(rules)]
 
 
 def _replay_one(traces: Mapping[str, Trace], rule: StoppingRule) -> Replayed:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of a study: what it is after the events that happened to it.
+"""The state of a study: the result of applying its events in order.
 
-A resumed study applies the same events, so it cannot be another one.
+A resumed study applies the same events, so it has the same state.
 """
 
 from __future__ import annotations
@@ -30,22 +30,23 @@ from stopwise.stopping.verdict import Verdict
 
 @dataclass(slots=True)
 class State:
-    """A study's memory; changed by ``apply`` and by nothing else.
+    """The state of a study; only ``apply`` changes it.
 
     Args:
         history: Every observation.
-        pending: Trials that run, by number.
-        unanswered: Numbers of those that ran when the study was resumed, oldest first.
+        pending: Trials that were asked for and not yet told, by number.
+        unanswered: Numbers of trials that were pending when the study was resumed and were not
+            handed out again since, oldest first.
         next: Number of the next trial.
-        asked: Trials handed out.
+        asked: Number of trials handed out.
         initial: Size of the initial design; None before the first ask.
-        queue: Of the initial design, what is still to be asked.
-        traces: SignalsRecorded signals, by key.
-        beside: How many trials ran when each key was recorded last.
-        fitted: Hyper-parameters behind the last choice.
-        fitted_at: How long the history was then.
-        lam0: The first lambda, where a budget has set it.
-        verdict: The last verdict, until something is asked or told.
+        queue: Points of the initial design that are still to be asked.
+        traces: Recorded signals, by key.
+        beside: Number of trials that were pending when each key was last recorded.
+        fitted: Hyper-parameters of the model that made the last choice.
+        fitted_at: Length of the history at that choice.
+        lam0: The first lambda, if it was computed from a budget.
+        verdict: The last verdict; None after anything that may change it.
     """
 
     history: History = field(default_factory=History)
@@ -62,8 +63,8 @@ class State:
     lam0: float | None = None
     verdict: Verdict | None = None
 
-    def apply(self, event: Event) -> None:  # noqa: C901  one case an event
-        """Let an event happen."""
+    def apply(self, event: Event) -> None:  # noqa: C901  one case per event
+        """Apply an event."""
         match event:
             case DesignPlanned(initial, queue):
                 self.initial, self.queue = initial, queue
@@ -84,7 +85,7 @@ class State:
                 self.verdict = None
             case StudyResumed(_, changed):
                 self.unanswered = sorted(self.pending)
-                if "budget" in changed:  # other points are affordable than when signals were taken
+                if "budget" in changed:  # the last signals assumed other points to be affordable
                     self._forget_last_signals()
                     self.verdict = None
 
@@ -113,7 +114,7 @@ class State:
             self._remove(observation.number)
         else:  # data from elsewhere
             self.next = observation.number + 1
-        if observation.failed:  # what was recorded at this n did not know of the failure
+        if observation.failed:  # the signals of this n were computed without the failure
             self._forget_last_signals()
         self.verdict = None
 

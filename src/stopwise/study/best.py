@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The best configuration so far: as observed, or as believed where evaluations are noisy."""
+"""The best configuration so far: by value, or by posterior mean where evaluations are noisy."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def best_of(context: StudyContext, snapshots: Snapshots) -> Best | None:
 
 @single_threaded
 def _believed_best(context: StudyContext, snapshots: Snapshots) -> Best:
-    """The configuration with the best posterior mean, with its deviation."""
+    """The configuration with the best posterior mean, and its deviation."""
     succeeded = context.history.succeeded
-    snapshot = snapshots.now().prefix(len(succeeded))  # what is believed of failures is no data
+    snapshot = snapshots.now().prefix(len(succeeded))  # without the values believed of failures
     best = succeeded[snapshot.incumbent]
     law = snapshot.belief.objective.law(snapshot.X[[snapshot.incumbent]])
     value = context.options.sign * float(law.mean[0])

@@ -71,12 +71,12 @@ def most_payable(B: float, committed: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be spent in all; without a total there is no limit."""
+    """The most that may be spent in all; without a total there is no limit."""
 
     total: float | None = None
 
     def left(self, committed: float) -> float:
-        """What may still be spent beside what is committed."""
+        """What may still be spent when ``committed`` is spent or reserved."""
         return math.inf if self.total is None else self.total - committed
 
     def most_payable(self, committed: float) -> float:
@@ -84,26 +84,27 @@ class Budget:
         return math.inf if self.total is None else most_payable(self.total, committed)
 
     def less(self, spent_elsewhere: float) -> Budget:
-        """The budget after something was spent that the study does not see."""
+        """The budget less a cost of evaluations that the study does not contain."""
         return self if self.total is None else Budget(self.total - spent_elsewhere)
 
     def check_pays_for(self, design: float) -> None:
-        """Refuse a budget that does not exceed what the initial design costs."""
+        """Refuse a budget that does not exceed the cost of the initial design."""
         if self.total is not None:
             lam_for_budget(1.0, self.total, design)
 
 
 def expected_range(snapshot: Snapshot, samples: int = SAMPLES) -> Range:
-    """U = E[y* - min f | data], what can still be gained, from posterior paths.
+    """U = E[y* - min f | data], the expected possible gain, from posterior paths.
 
-    Given the initial design's data; from the prior alone it would be about twice too large.
+    It is conditioned on the data of the initial design; the prior alone would give about twice as
+    much.
 
     Args:
         snapshot: The moment, such as after the initial design.
         samples: How many paths.
 
     Returns:
-        The estimate and its standard error over paths (that of the model is not in it).
+        The estimate and its standard error over paths; the error of the model is not included.
     """
     drawn = regrets(snapshot, snapshot.rng("expected range"), samples)
     return Range(float(drawn.mean()), float(np.std(drawn, ddof=1) / math.sqrt(samples)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Choosing: the next configuration, once the initial design is used up."""
+"""Choosing: the acquisition's choice of the next configuration, after the initial design."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from stopwise.study.initial_design import InitialDesign
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
 
-_LEAST_GAIN = 1e-9  # of the spread of values: what a budget aims at where nothing seems left
-_WORTH_RECORDER = LogEIPCMedian()  # its signal is free of lambda; PBGI-D reads it
+_LEAST_GAIN = 1e-9  # of the spread of values: the U of a budget where no gain is expected
+_WORTH_RECORDER = LogEIPCMedian()  # its signal does not depend on lambda; PBGI-D reads it
 
 
 class Choosing:
-    """The acquisition of a study at work."""
+    """Chooses the next configuration of a study by its acquisition."""
 
     def __init__(
         self,
@@ -42,36 +42,37 @@ class Choosing:
         options = context.options
         # Without lam a budget chooses it, after the initial design.
         by_budget = options.lam_from_budget and options.acquisition in ("pbgi", "pbgi-d")
-        self._given = None if by_budget else make_acquisition(options.acquisition, options.lam)
+        self._fixed = None if by_budget else make_acquisition(options.acquisition, options.lam)
 
     @property
     def acquisition(self) -> Acquisition | None:
         """The acquisition; None until a budget has chosen its lambda."""
-        if self._given is not None:
-            return self._given
+        if self._fixed is not None:
+            return self._fixed
         lam0 = self._context.state.lam0
         return None if lam0 is None else PBGID(lam0)
 
     def choose(self) -> tuple[dict[str, Any], Fitted | None]:
-        """The acquisition's choice; more of the design while there is too little to believe.
+        """The next configuration, and the hyper-parameters of the model that chose it.
 
-        With it come the hyper-parameters behind it, if anything was believed.
+        While there are too few observations for a model, it is a further point of the initial
+        design, and the hyper-parameters are None.
         """
         state = self._context.state
         if is_exhausted(self._context):
             raise self._nothing_left()
-        told = len(state.history.succeeded)
-        if not told or told + len(state.pending) < self._design.size:
+        n = len(state.history.succeeded)
+        if not n or n + len(state.pending) < self._design.size:
             more = self._design.another()
             if more is not None:
                 return more, None
-            if not told:
+            if not n:
                 raise self._nothing_left()
-        if told >= self._design.size:
+        if n >= self._design.size:
             self._snapshots.record([_WORTH_RECORDER])
         snapshot = with_pending_believed(self._snapshots.now())
         x = snapshot.sup(self._acquisition_at(snapshot)).x
-        if x is None:  # a score may be -inf wherever nothing at all can be gained
+        if x is None:  # a score may be -inf everywhere if nothing can be gained
             x = snapshot.sup(LCB()).x
         if x is None:
             raise self._nothing_left()
@@ -79,10 +80,10 @@ class Choosing:
         return self._context.domain.decode(x[None, :])[0], snapshot.belief.fitted
 
     def _acquisition_at(self, snapshot: Snapshot) -> Acquisition:
-        """The acquisition; gain per cost where only a smoothed or silenced rule still goes on.
+        """The acquisition; on a box, LogEIPC in place of PBGI once nothing is worth its price.
 
-        Once nothing is worth its price, the lowest fair value on a box is that of a copy of the
-        incumbent, from which nothing is learned.
+        This happens if a smoothed or delayed rule has not stopped yet. The lowest fair value on a
+        box is then that of a copy of the incumbent, from which nothing is learned.
         """
         chosen = self.acquisition or self._chosen_by_budget()
         if not isinstance(chosen, PBGI) or isinstance(self._context.domain, Finite):
@@ -100,7 +101,7 @@ class Choosing:
         budget = self._context.budget.total or 0.0
         paid = min(self._design.cost, 0.999 * budget)
         chosen = PBGID(lam_for_budget(gain, budget, paid))
-        if self._design.is_done:  # before, of many trials at once, it does not know them all
+        if self._design.is_done:  # until then, with parallel trials, some data are missing
             self._context.log.commit(LambdaChosen(chosen.lam0))
         return chosen
 
@@ -115,7 +116,10 @@ class Choosing:
 
 
 def with_pending_believed(snapshot: Snapshot) -> Snapshot:
-    """For choosing only: what runs is believed to come out at its mean."""
+    """The snapshot as if each pending point had given its posterior mean; for choosing only.
+
+    This is the kriging believer of Ginsbourger, Le Riche and Carraro (2010).
+    """
     if not len(snapshot.pending):
         return snapshot
     objective = snapshot.belief.posterior

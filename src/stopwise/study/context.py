@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The context of a study: what its parts share."""
+"""The context of a study: the objects that its parts share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stopwise.study.options import StudyOptions
 
 @dataclass(slots=True)
 class StudyContext:
-    """Options, space, what happened, what is believed, and what may be spent."""
+    """The options, space, cost model, event log, model and budget of a study."""
 
     options: StudyOptions
     domain: Domain
@@ -28,7 +28,7 @@ class StudyContext:
 
     @property
     def state(self) -> State:
-        """What the study is after all that happened."""
+        """The state of the study after all its events."""
         return self.log.state
 
     @property

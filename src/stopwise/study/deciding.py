@@ -21,7 +21,7 @@ from stopwise.study.spending import Spending
 
 
 class Deciding:
-    """Whether to stop, and why."""
+    """Decides whether a study stops, and gives the reason."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Deciding:
         self._rules = rules
 
     def verdict(self) -> Verdict:
-        """The hard limits first, then the rules, from what is recorded."""
+        """The verdict of the hard limits; if they allow more, that of the rules."""
         state = self._context.state
         limit = self._hard_limit()
         verdict = self._of_rules() if limit is None else limit
@@ -48,7 +48,7 @@ class Deciding:
         return verdict
 
     def unanswered(self) -> Verdict:
-        """After a resume: go on, since what was begun is to be finished first."""
+        """The verdict after a resume: go on, since trials that were begun are finished first."""
         numbers = ", ".join(map(str, self._context.state.unanswered))
         rule = self._rules[0].name if self._rules else "budget"
         sentence = (
@@ -58,7 +58,7 @@ class Deciding:
         return Verdict.not_yet(rule, sentence)
 
     def _hard_limit(self) -> Verdict | None:
-        """What the study itself says before any rule is asked."""
+        """The verdict of a hard limit or of an unfinished design; None if the rules decide."""
         context, state = self._context, self._context.state
         failed = failures_verdict(state.history)
         if failed is not None:
@@ -68,18 +68,18 @@ class Deciding:
         ended = cap_verdict(state.asked, context.options.max_trials) or self._of_budget()
         if ended is not None:
             return ended
-        told, size = len(state.history.succeeded), self._design.size
-        if told < size:
-            return Verdict.not_yet("initial", f"initial design, {told} of {size}", float(told))
+        n, size = len(state.history.succeeded), self._design.size
+        if n < size:
+            return Verdict.not_yet("initial", f"initial design, {n} of {size}", float(n))
         return None
 
     def _of_budget(self) -> Verdict | None:
-        """Stop if nothing that could be asked for is expected to be affordable."""
+        """Stop if no configuration that could be asked for is expected to be affordable."""
         budget, state = self._context.budget.total, self._context.state
-        told = len(state.history.succeeded)
-        if budget is None or (state.initial is None and not told):
-            return None  # the first ask refuses what does not pay for the design
-        cheapest = self._snapshots.now().cheapest if told else self._design.cheapest()
+        n = len(state.history.succeeded)
+        if budget is None or (state.initial is None and not n):
+            return None  # the first ask refuses a budget that does not pay for the design
+        cheapest = self._snapshots.now().cheapest if n else self._design.cheapest()
         left = self._spending.left
         if left > 0 and cheapest <= self._spending.most_payable:
             return None
@@ -88,7 +88,7 @@ class Deciding:
         )
 
     def _of_rules(self) -> Verdict:
-        """Of the rules that are to be obeyed the first that stops answers."""
+        """The verdict of the first rule that stops; if none does, of the first rule."""
         verdicts = [rule.verdict(self._snapshots.trace(rule)) for rule in self._rules]
         if not verdicts:  # the budget alone decides
             left, budget = self._spending.left, self._context.budget.total or 0.0

@@ -14,7 +14,7 @@ from stopwise.record.history import History, Observation
 
 
 class EncodedHistory:
-    """Points and numbers of a history that grows; only what is new is encoded.
+    """The points, values and costs of a growing history; only new observations are encoded.
 
     Args:
         domain: The encoded space.
@@ -33,7 +33,7 @@ class EncodedHistory:
         return self.domain.encode(params) if params else np.empty((0, self.domain.width))
 
     def evaluated(self, history: History) -> tuple[Array, Array]:
-        """Points that gave a value, and their values, to be minimised."""
+        """Points that gave a value, and their values; smaller is better."""
         rows = self._rows_of(history)
         with_value = [(o, row) for o, row in zip(history, rows, strict=True) if not o.failed]
         y = self._sign * np.array([float(o.value or 0.0) for o, _ in with_value])
@@ -45,7 +45,7 @@ class EncodedHistory:
         return self._stacked([row for o, row in zip(history, rows, strict=True) if o.failed])
 
     def paid(self, history: History) -> tuple[Array, Array]:
-        """Points at which something was paid, and what."""
+        """Points at which a cost was paid, and the costs."""
         rows = self._rows_of(history)
         paid = [(o.cost, row) for o, row in zip(history, rows, strict=True) if o.cost > 0]
         return self._stacked([row for _, row in paid]), np.array([cost for cost, _ in paid])
@@ -55,7 +55,7 @@ class EncodedHistory:
         return self._stacked(self._rows_of(history))
 
     def pending(self, trials: Mapping[int, Any]) -> Array:
-        """Points of trials that run, by number; each trial is encoded once."""
+        """Points of pending trials, by number; each trial is encoded once."""
         for number, trial in trials.items():
             if number not in self._pending or self._pending[number][0] is not trial.params:
                 self._pending[number] = trial.params, self.encode([trial.params])[0]
@@ -63,10 +63,10 @@ class EncodedHistory:
         return self._stacked([self._pending[number][1] for number in trials])
 
     def _rows_of(self, history: History) -> list[Array]:
-        known, now = self._observations, history.observations
-        if len(known) > len(now) or any(a is not b for a, b in zip(known, now, strict=False)):
-            known, self._rows = (), []  # another history
-        new = [observation.params for observation in now[len(known) :]]
+        old, now = self._observations, history.observations
+        if len(old) > len(now) or any(a is not b for a, b in zip(old, now, strict=False)):
+            old, self._rows = (), []  # a different history: encode all of it
+        new = [observation.params for observation in now[len(old) :]]
         if new:
             self._rows = [*self._rows, *self.encode(new)]
         self._observations = now

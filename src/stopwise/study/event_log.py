@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The event log of a study: its state, and the journal that has every event first."""
+"""The event log of a study: each event is written to the journal, then applied to the state."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from stopwise.record.state import State
 
 
 class EventLog:
-    """What happened to a study, and what it is now.
+    """The state of a study, and the journal of its events.
 
     Args:
-        state: What the study is so far.
-        journal: Where events are written, if anywhere.
-        read_only: Whether the study was loaded to be looked at.
+        state: The state so far; that of a new study if left out.
+        journal: The journal that events are written to, if any.
+        read_only: Whether the study was loaded only to be looked at.
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class EventLog:
         self._read_only = read_only
 
     def commit(self, event: Event, began: float | None = None) -> None:
-        """Commit an event: on disk first, so that nothing done is ever lost.
+        """Write an event to disk, then apply it: so no event that was applied is ever lost.
 
         Args:
-            event: What happens.
-            began: When the call began that it comes from, on the clock of ``perf_counter``.
+            event: The event.
+            began: When the call that makes the event began, on the clock of ``perf_counter``.
         """
         if self._journal is not None:
             took = {} if began is None else {"seconds": time.perf_counter() - began}
@@ -44,7 +44,7 @@ class EventLog:
         self.state.apply(event)
 
     def check_writable(self) -> None:
-        """Refuse to change what was loaded to be looked at."""
+        """Refuse to change a study that was loaded only to be looked at."""
         if self._read_only:
             message = (
                 "this study was loaded to be looked at: Study.resume(path) goes on with a journal."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study in words: what is left to be gained, what it costs, and what would change the answer."""
+"""The explanation of a verdict in words: the gain still expected, its cost, suspect thresholds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def explain(
     verdict: Verdict,
     decode: Callable[[Array], list[dict[str, Any]]],
 ) -> str:
-    """The verdict, the best remaining candidate, and thresholds that look like a slip of units."""
+    """The verdict, the best remaining candidate, and warnings of thresholds in wrong units."""
     rules = list(rules)
     return "\n".join(
         [
@@ -41,7 +41,7 @@ def _remaining(
     rules: list[StoppingRule],
     decode: Callable[[Array], list[dict[str, Any]]],
 ) -> str:
-    """The best remaining candidate, what it gains and costs, and when one would go on."""
+    """The best remaining candidate, its expected gain and cost, and the lam at which to go on."""
     best = snapshot.sup(LogEIPC())
     if best.x is None:
         return "Nothing remains to be evaluated."
@@ -64,7 +64,7 @@ def _warnings(snapshot: Snapshot, rules: Iterable[StoppingRule]) -> list[str]:
         return [f"All {snapshot.n} values are equal, so nothing is expected to vary."]
     objective = snapshot.belief.objective
     spread = objective.unit
-    # Noise is no limit of this kind: averaging resolves what lies below it.
+    # Noise does not limit the resolution: averaging resolves differences below it.
     resolution = objective.resolution
     thresholds = (pair for rule in rules for pair in _thresholds(rule, snapshot))
     warnings = (_warning(*threshold, spread, resolution) for threshold in thresholds)
@@ -72,7 +72,7 @@ def _warnings(snapshot: Snapshot, rules: Iterable[StoppingRule]) -> list[str]:
 
 
 def _warning(threshold: str, amount: float, spread: float, resolution: float) -> str:
-    """Nothing, or what is suspect about a threshold of this amount."""
+    """A warning if a threshold of this amount is suspect, else an empty string."""
     says = f"Warning: {threshold} amounts to {quantity(amount)}"
     if amount < resolution:
         return (

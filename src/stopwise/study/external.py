@@ -23,16 +23,17 @@ from stopwise.study.study import Study
 
 
 class ExternalStudy(Study):
-    """A study in which trials may be begun by others: a history from elsewhere, another package.
+    """A study whose trials another package, or a recorded history, may choose.
 
-    What is begun counts as this study's own: it is pending until it is told or dropped, its
-    cost is charged, and t counts from ``n_initial`` on, whoever chose the first points. Long
-    histories are asked about at every observation, so hyper-parameters are fitted anew only when
-    the data have grown by a tenth, and searches start where the last ones ended.
+    A trial that was begun with ``begin`` counts like one that was asked for: it is pending until
+    it is told or dropped, and its cost is charged. t counts from ``n_initial`` on, whoever chose
+    the first points. Rules are asked at every observation of long histories, so hyper-parameters
+    are fitted anew only when the data have grown by a tenth, and searches start where the last
+    ones ended.
 
     Args:
         space: As for ``Study``.
-        search: How hard suprema are looked for where they are numerical.
+        search: Effort of the numerical search for suprema.
         **options: As for ``Study``.
     """
 
@@ -52,8 +53,8 @@ class ExternalStudy(Study):
 
     @single_threaded
     def begin(self, params: Mapping[str, Any]) -> Trial:
-        """A trial that somebody else chose and evaluates; tell or drop it like one of ours."""
-        self.domain.encode(params)  # refuses what is not in the space
+        """Begin a trial that somebody else chose; tell or drop it like one that was asked for."""
+        self.domain.encode(params)  # refuses params outside the space
         self._design.plan()
         self._design.make_room(params)
         trial = Trial(self._context.state.next, dict(params))
@@ -69,7 +70,7 @@ class ExternalStudy(Study):
         charge: bool | None = None,
         message: str = "",
     ) -> None:
-        """Report an evaluation, as in ``Study``; one that nobody has begun is begun first."""
+        """Report an evaluation, as in ``Study``; one told by params counts in the design."""
         if not isinstance(trial, Trial):
             self.domain.encode(trial)
             self._design.plan(check_budget=False)
@@ -78,7 +79,7 @@ class ExternalStudy(Study):
 
     @single_threaded
     def verdict_of(self, rules: list[StoppingRule]) -> Verdict:
-        """What these rules say now, and the hard limits before them; ``rules`` of no option."""
+        """The verdict of the hard limits, then of these rules instead of the study's."""
         if self._design.is_done:
             self._snapshots.record(rules)
         return Deciding(
@@ -90,7 +91,7 @@ class ExternalStudy(Study):
         self._design.plan()
 
     def spend_elsewhere(self, cost: float) -> None:
-        """Take something off the budget that was spent on what has no place in this study."""
+        """Reduce the budget by a cost of evaluations that this study does not contain."""
         self._context.budget = self._context.budget.less(cost)
 
     def encoded(self, params: Mapping[str, Any]) -> Array:
@@ -98,12 +99,12 @@ class ExternalStudy(Study):
         return np.asarray(self.domain.encode(params)[0])
 
     def price_of(self, params: Mapping[str, Any]) -> float:
-        """What an evaluation is expected to cost; 0 while nothing is known of costs."""
+        """Expected cost of an evaluation; 0 while nothing is known of costs."""
         return self._spending.expected(params)
 
     @property
     def design_size(self) -> int:
-        """Observations at t = 0."""
+        """Number of observations at t = 0."""
         return self._design.size
 
     @property

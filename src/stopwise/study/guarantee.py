@@ -21,7 +21,7 @@ from stopwise.study.context import StudyContext
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.snapshots import Snapshots
 
-_READABLE = 1e9  # a larger count is told by its magnitude
+_READABLE = 1e9  # larger counts are written in scientific notation
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Guarantee:
 
     Args:
         lam: Objective units per unit of cost.
-        gain: U, what could be gained after the initial design, in expectation.
+        gain: U, the gain that was expected to be possible after the initial design.
         gain_error: Standard error of U over the sampled paths.
-        initial_cost: C, what the initial design cost.
+        initial_cost: C, the cost of the initial design.
         delta: Risk of the bound on evaluations.
         cheapest: The lowest price of any evaluation, or None where it is not known.
         broken: The assumptions that do not hold for this study, in words.
@@ -100,7 +100,7 @@ def _counted(count: int, one: str, many: str) -> str:
 
 
 def check_risk(delta: object) -> None:
-    """Refuse what is no probability strictly between 0 and 1."""
+    """Refuse a risk that is not strictly between 0 and 1."""
     if not 0.0 < as_number("delta", delta, "Give a risk such as 0.05.") < 1.0:
         message = f"delta={delta!r}: give a risk between 0 and 1, such as 0.05."
         raise InputError(message)
@@ -138,7 +138,7 @@ def broken_assumptions(
     return tuple(broken)
 
 
-# Acquisitions for which the theorem is proved, and whether one is chosen at the rule's lambda.
+# Acquisitions for which the theorem is proved, each with a check against the rule's lambda.
 _PROVED: dict[type, Callable[[Any, float | None], bool]] = {
     PBGI: lambda acquisition, lam: acquisition.lam == lam,
     EIC: lambda acquisition, lam: acquisition.lam == lam,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hard limits: what ends a study before any rule is asked.
+"""Hard limits: the conditions that end a study before any rule is asked.
 
-Failures in a row, nothing left to evaluate, the cap on trials, the budget.
+They are failures in a row, nothing left to evaluate, the cap on trials and the budget.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from stopwise.record.history import History
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.context import StudyContext
 
-FAILURES = 10  # in a row that end a study
+FAILURES = 10  # so many failures in a row end a study
 
 
 def failures_verdict(history: History) -> Verdict | None:
-    """Stop after ten failures in a row; what was ended early on purpose is none."""
+    """Stop after ten failures in a row; a pruned evaluation is not a failure."""
     last = history[-FAILURES:]
     if sum(o.outcome.is_breakdown for o in last) < FAILURES:
         return None
@@ -34,8 +34,8 @@ def is_exhausted(context: StudyContext) -> bool:
     domain, state, encoded = context.domain, context.state, context.model.encoded
     if not isinstance(domain, Finite):
         return False
-    told = encoded.failed if context.options.replicates else encoded.all
-    taken = np.vstack([told(state.history), encoded.pending(state.pending)])
+    finished = encoded.failed if context.options.replicates else encoded.all
+    taken = np.vstack([finished(state.history), encoded.pending(state.pending)])
     return len(set(domain.key(taken))) == len(domain)
 
 
@@ -53,7 +53,7 @@ def cap_verdict(asked: int, most: int | None) -> Verdict | None:
 
 
 def money_verdict(*, spent: float, budget: float, left: float, cheapest: float) -> Verdict:
-    """Stop: the cheapest remaining evaluation costs more than what is left."""
+    """Stop: the cheapest remaining evaluation is expected to cost more than what is left."""
     sentence = (
         f"{quantity(spent)} of the budget of {quantity(budget)} are spent and {quantity(left)} are"
         f" left, where the cheapest remaining evaluation is expected to cost {quantity(cheapest)}"

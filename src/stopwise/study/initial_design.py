@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The initial design: what the user wants tried first, then points spread over the space."""
+"""The initial design: the configurations of ``start_from``, then points spread over the space."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from stopwise.record.events import DesignPlanned
 from stopwise.study.context import StudyContext
 from stopwise.study.spending import Spending
 
-_EXTRA = 64  # points among which an affordable one is looked for while nothing is known
+_EXTRA = 64  # points drawn to find an affordable one while there are no observations
 
 
 class InitialDesign:
-    """The first points of a study: how many, which are still to come, what they cost."""
+    """The first points of a study: how many there are, which remain, and their cost."""
 
     def __init__(self, context: StudyContext, spending: Spending) -> None:
         self._context = context
@@ -28,13 +28,13 @@ class InitialDesign:
 
     @property
     def wanted(self) -> int:
-        """How many observations the user wants before a model is believed."""
+        """Number of observations that the user wants before a model chooses."""
         wanted = self._context.options.n_initial
         return 2 * (self._context.domain.d + 1) if wanted is None else wanted
 
     @property
     def size(self) -> int:
-        """Observations at t = 0; fixed at the first ask."""
+        """Number of observations at t = 0; fixed at the first ask."""
         state = self._context.state
         if state.initial is not None:
             return state.initial
@@ -42,22 +42,22 @@ class InitialDesign:
 
     @property
     def is_done(self) -> bool:
-        """Whether there is enough to believe something, so that rules can be asked."""
+        """Whether there are enough observations to fit a model and ask rules."""
         return len(self._context.history.succeeded) >= max(self.size, 1)
 
     @property
     def cost(self) -> float:
-        """C: what the observations up to t = 0 cost, failures among them included."""
-        told, cost = 0, 0.0
+        """C: the cost of the observations up to t = 0, failures among them included."""
+        n, cost = 0, 0.0
         for observation in self._context.history:
-            if told == self.size:
+            if n == self.size:
                 break
-            told += not observation.failed
+            n += not observation.failed
             cost += observation.cost if observation.charged else 0.0
         return cost
 
     def plan(self, *, check_budget: bool = True) -> None:
-        """Fix the design, once: it begins with what was told, so t counts from there.
+        """Fix the design, once; data told before are part of it, and t counts from its end.
 
         Args:
             check_budget: Whether to refuse a budget that does not pay for the design.
@@ -67,13 +67,13 @@ class InitialDesign:
             return
         queue = self._missing()
         if check_budget and is_known(self._context.cost_model):
-            design = sum(map(self._spending.expected, queue))
-            self._context.budget.check_pays_for(state.history.spent + design)
-        told = len(state.history.succeeded)
-        self._context.log.commit(DesignPlanned(told + len(queue), tuple(queue)))
+            remaining = sum(map(self._spending.expected, queue))
+            self._context.budget.check_pays_for(state.history.spent + remaining)
+        n = len(state.history.succeeded)
+        self._context.log.commit(DesignPlanned(n + len(queue), tuple(queue)))
 
     def next(self) -> dict[str, Any] | None:
-        """The next affordable point of the design, if there is one; dearer ones are left out."""
+        """The next affordable point of the design, if any; points before it are left out."""
         state = self._context.state
         while state.queue:
             params, *others = state.queue
@@ -83,16 +83,16 @@ class InitialDesign:
         return None
 
     def another(self) -> dict[str, Any] | None:
-        """An affordable point like those of the design: where some failed, say."""
-        tried = (params for size in (1, _EXTRA) for params in self.points(size))
-        return next(filter(self._spending.is_payable, tried), None)
+        """An affordable point beyond the design, for example because some of its points failed."""
+        drawn = (params for size in (1, _EXTRA) for params in self.points(size))
+        return next(filter(self._spending.is_payable, drawn), None)
 
     def cheapest(self) -> float:
-        """What the cheapest point that could be next is expected to cost."""
+        """Expected cost of the cheapest point that could be next."""
         return min(map(self._spending.expected, self._context.state.queue or self.points(_EXTRA)))
 
     def make_room(self, params: Mapping[str, Any]) -> None:
-        """Somebody else's point takes the place of the same point of the design, or the last."""
+        """Remove a planned point in favour of one that others chose: the same one, or the last."""
         queue, domain = list(self._context.state.queue), self._context.domain
         if not queue:
             return
@@ -102,7 +102,7 @@ class InitialDesign:
         self._context.log.commit(DesignPlanned(self.size, tuple(queue)))
 
     def points(self, size: int, first: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
-        """Points that are neither evaluated nor pending."""
+        """Points that are neither evaluated nor pending, beginning with ``first``."""
         context = self._context
         encoded, state = context.model.encoded, context.state
         return initial_design(
@@ -115,9 +115,9 @@ class InitialDesign:
         )
 
     def _missing(self) -> list[dict[str, Any]]:
-        """What the design still lacks; data told before the first ask are part of it."""
-        told = len(self._context.history.succeeded)
-        return self.points(self.wanted - told, list(self._context.options.start_from))
+        """Points that the design still lacks; data told before the first ask are part of it."""
+        n = len(self._context.history.succeeded)
+        return self.points(self.wanted - n, list(self._context.options.start_from))
 
 
 def initial_design(
@@ -129,14 +129,14 @@ def initial_design(
     cost: CostModel,
     seed: int,
 ) -> list[dict[str, Any]]:
-    """Configurations for the initial design, none twice and none that is known already.
+    """Configurations for the initial design, none of them twice and none in ``known``.
 
     Args:
         domain: The space.
-        size: How many, ``start_from`` included; fewer if the domain has no more.
-        start_from: Tried first, whatever ``size`` is.
-        known: Encoded points that were told before.
-        cost: Where it is known in advance, the cheap points of the design come first.
+        size: Number of configurations, ``start_from`` included; fewer if the domain has no more.
+        start_from: Configurations that come first, whatever ``size`` is.
+        known: Encoded points that are evaluated or pending.
+        cost: The cost model; if costs are known in advance, cheap points come first.
         seed: The study's seed.
     """
     seen = set(domain.key(known)) if len(known) else set()

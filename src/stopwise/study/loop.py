@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loop, on one screen: while it is worth it, ask, evaluate, tell."""
+"""The loop of ``minimize`` and ``maximize``: ask, evaluate and tell, until the study stops."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ def minimize(
     journal: str | PathLike[str] | None = None,
     **options: Any,  # noqa: ANN401  StudyOptions checks them
 ) -> Result:
-    """Minimise an objective, and stop when nothing is worth its price.
+    """Minimise an objective, and stop when no further evaluation is worth its price.
 
     Args:
         objective: Called with one dict of params; returns a number, or ``(value, cost)`` with
             ``cost="reported"``. An evaluation that raises, or returns None, nan or inf, has
             failed: it is recorded with its cost and message, and the study goes on.
-        space: What may be varied.
-        executor: Any ``concurrent.futures`` executor, to evaluate side by side. On stopping, what
-            runs is let finish and counts.
-        workers: How many evaluations run at once; the executor's own number if left out.
+        space: The search space, as for ``Study``.
+        executor: Any ``concurrent.futures`` executor, to evaluate in parallel. After a stop,
+            running evaluations are finished and counted.
+        workers: How many evaluations run at once; the executor's number of workers if left out.
         progress: Whether to show the run while it goes on: live in a terminal and in a notebook,
             line by line elsewhere, on standard error.
-        journal: A path: a run that was interrupted goes on when it is called again.
+        journal: Path of a journal; the same call continues a run that was interrupted.
         **options: As for ``Study``: lam, cost, budget, acquisition, stopping, start_from, ...
-            ``cost="seconds"`` times the objective's own body and nothing else.
+            ``cost="seconds"`` times the call of the objective and nothing else.
 
     Returns:
-        The best configuration, why it stopped, and what was spent.
+        The best configuration, the reason for stopping, and the cost that was spent.
 
     Example:
         >>> import stopwise as sw
@@ -63,8 +63,8 @@ def minimize(
         'pbgi'
     """
     study, cost = _begun(space, "minimize", journal, options), options.get("cost")
-    with closing(study), _progress(progress, cost) as shown:
-        return _run(objective, study, cost, executor, workers, shown)
+    with closing(study), _progress(progress, cost) as display:
+        return _run(objective, study, cost, executor, workers, display)
 
 
 @spells_out_options(leave_out=["direction"])
@@ -80,8 +80,8 @@ def maximize(
 ) -> Result:
     """Maximise an objective; see ``minimize``."""
     study, cost = _begun(space, "maximize", journal, options), options.get("cost")
-    with closing(study), _progress(progress, cost) as shown:
-        return _run(objective, study, cost, executor, workers, shown)
+    with closing(study), _progress(progress, cost) as display:
+        return _run(objective, study, cost, executor, workers, display)
 
 
 def _begun(
@@ -90,7 +90,7 @@ def _begun(
     journal: str | PathLike[str] | None,
     options: dict[str, Any],
 ) -> Study:
-    """A new study, or the one in its journal: to run a script again is to resume."""
+    """A new study; or that of an existing journal, so that running a script again resumes it."""
     if journal is None or not Path(journal).exists():
         return Study(space, direction=direction, journal=journal, **options)
     return Study.resume(journal, space=space, direction=direction, **options)
@@ -143,7 +143,7 @@ def _run_side_by_side(
     slots: int,
     progress: Silent,
 ) -> None:
-    """As many at once as there are slots; a stop is asked again whenever one comes back."""
+    """Up to ``slots`` evaluations at once; the rules are asked again whenever one ends."""
     running: dict[Future[Evaluated], Trial] = {}
     while True:
         while len(running) < slots and _goes_on(study, progress):
@@ -159,14 +159,14 @@ def _run_side_by_side(
 
 
 def _goes_on(study: Study, progress: Silent) -> bool:
-    """Ask the rules, and let it be seen."""
+    """Ask whether to stop, and show the answer."""
     verdict = study.should_stop()
     progress.changed(study)
     return not verdict.stop
 
 
 def _progress(given: object, cost: object) -> Silent:
-    """What shows the run: nothing, or durations where seconds are paid."""
+    """The display of the run; it shows costs as durations where they are seconds."""
     if isinstance(given, Silent):
         return given
     if not isinstance(given, bool):
@@ -177,7 +177,7 @@ def _progress(given: object, cost: object) -> Silent:
 
 
 class Evaluated(NamedTuple):
-    """What one call of the objective came to; plain values, so that it crosses processes."""
+    """The result of one call of the objective; plain values, so that it can cross processes."""
 
     returned: Any
     seconds: float
@@ -185,7 +185,7 @@ class Evaluated(NamedTuple):
 
 
 def evaluate(objective: Objective, params: dict[str, Any]) -> Evaluated:
-    """Call the objective, timed; an exception is a failed evaluation, not the end."""
+    """Call the objective and time it; an exception means a failed evaluation."""
     begin = time.perf_counter()
     try:
         returned = objective(params)
@@ -195,7 +195,7 @@ def evaluate(objective: Objective, params: dict[str, Any]) -> Evaluated:
 
 
 def _elapsed(begin: float) -> float:
-    """Seconds since, at least the clock's resolution."""
+    """Seconds since ``begin``, at least the clock's resolution."""
     return max(time.perf_counter() - begin, time.get_clock_info("perf_counter").resolution)
 
 
@@ -235,10 +235,10 @@ def _slots(executor: object, workers: int | None) -> int:
         raise InputTypeError(message)
     if workers is not None:
         return checked_whole("workers", workers)
-    own = getattr(executor, "_max_workers", None)  # of both executors of the standard library
-    if not isinstance(own, int):
+    slots = getattr(executor, "_max_workers", None)  # the standard library's executors have it
+    if not isinstance(slots, int):
         message = (
             f"{type(executor).__name__} does not say how many workers it has: give workers=..."
         )
         raise InputError(message)
-    return own
+    return slots

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Model updates: from a history to what is believed of objective and price."""
+"""Model updates: the belief about objective and price after each observation."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from stopwise.study.options import StudyOptions
 
 @dataclass(frozen=True, slots=True)
 class _Anchor:
-    """The belief that the next one goes on from.
+    """The belief that the next one is computed from.
 
     Args:
-        belief: It knows nothing of failures.
-        fitted_to: Observations at the last fit.
-        priced: Costs that its price knows.
+        belief: The belief, without the values believed of failures.
+        fitted_to: Number of observations at the last fit.
+        priced: Number of costs in its model of costs.
     """
 
     belief: Belief
@@ -44,14 +44,14 @@ class _Anchor:
 
 
 class ModelUpdates:
-    """Beliefs after each observation; one fit for one history, whoever asks.
+    """The belief after each observation; one fit for one history, whoever asks.
 
-    A fit begins where the fit behind the last choice ended. So looking at a belief does not change
-    the path of a study: only what is asked for, told and recorded does.
+    A fit starts from the hyper-parameters of the last choice. So looking at a belief does not
+    change the path of a study: only asking, telling and recording do.
 
     Args:
         domain: The encoded space.
-        cost: How costs are known.
+        cost: The model of costs.
         options: Of the study; direction, noise and prior matter here.
         refits: When hyper-parameters are fitted anew.
     """
@@ -69,12 +69,12 @@ class ModelUpdates:
         self._options = options
         self._refits = RefitAlways() if refits is None else refits
         self._anchor: _Anchor | None = None
-        self._known_price: Price | None = None  # a known cost has the same price always
-        self._of: tuple[Observation, ...] | None = None  # the history of what follows
+        self._known_price: Price | None = None  # the price of a known cost never changes
+        self._of: tuple[Observation, ...] | None = None  # the history that _latest is for
         self._latest: tuple[_Anchor, Belief] | None = None
 
     def belief(self, state: State) -> Belief:
-        """What is believed after the history of a state."""
+        """The belief after the history of a state."""
         history = state.history
         if self._latest is None or self._of is not history.observations:
             X, y = self.encoded.evaluated(history)
@@ -84,15 +84,16 @@ class ModelUpdates:
         return self._latest[1]
 
     def go_on_from_here(self) -> None:
-        """The next belief goes on from the latest one, because something was decided by it.
+        """Compute the next belief from the latest one, because a decision was made with it.
 
-        Where every history is fitted anew, the hyper-parameters behind a choice are in the state.
+        A policy that fits every history anew does not need this: its fits start from the
+        hyper-parameters in the state.
         """
         if self._latest is not None and not isinstance(self._refits, RefitAlways):
             self._anchor = self._latest[0]
 
     def expected_cost(self, params: Mapping[str, Any], state: State) -> float:
-        """What an evaluation is expected to cost; 0 while nothing is known of costs."""
+        """Expected cost of an evaluation; 0 while nothing is known of costs."""
         known = known_cost(self._cost, self._domain, params)
         if known is not None:
             return known
@@ -111,10 +112,11 @@ class ModelUpdates:
         return self._extended(anchor, X, y, history)
 
     def _fitted(self, X: Array, y: Array, state: State) -> _Anchor:
-        """Fit, beginning where the fit behind the last choice ended.
+        """Fit, starting from the hyper-parameters of the last choice.
 
-        If that choice knew this very history, the study was resumed since: the belief is then
-        made of what the fit came to, for another fit might end a rounding error beside it.
+        If that choice was made with this very history, the study was resumed since. The belief
+        then takes the recorded hyper-parameters, because another fit might differ from them by a
+        rounding error.
         """
         cost = self._cost if self._known_price is None else Priced(self._known_price)
         paid = self.encoded.paid(state.history)
@@ -162,7 +164,7 @@ class ModelUpdates:
         return self._cost.price(self._domain, X, costs)
 
     def _failed(self, history: History, evaluated: Array) -> Array:
-        """Points that failed, each once; not those that were evaluated at another time."""
+        """Points that failed, each once, without those that gave a value at another time."""
         failed = self.encoded.failed(history)
         keys = set(self._domain.key(evaluated))
         first = {key: i for i, key in reversed(list(enumerate(self._domain.key(failed))))}

@@ -52,7 +52,7 @@ def _option(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # a table of costs has no plain ==
 class StudyOptions:
-    """Everything that can be said about a study beside its space.
+    """All options of a study; its space is given separately.
 
     Args:
         lam: What a unit of cost is worth, in objective units; see ``exchange_rate``. (The paper's
@@ -60,8 +60,8 @@ class StudyOptions:
         cost: None (each evaluation costs 1), a callable of the params, an array with one cost per
             row of ``Candidates``, ``"seconds"`` or ``"reported"`` (told, and learned), or a
             ``CostModel``.
-        budget: What may be spent in all. Without lam it also chooses: PBGI-D from
-            lambda = U/(B - C) on, among what is affordable, until nothing is.
+        budget: What may be spent in all. Without lam, PBGI-D starts from lambda = U/(B - C) and
+            chooses among affordable points until there is none.
         direction: ``"minimize"`` or ``"maximize"``.
         acquisition: A name of ``ACQUISITIONS`` or an acquisition.
         stopping: A name of ``RULES``, a rule, or several: any of them stops. ``"pbgi"`` is
@@ -121,7 +121,7 @@ class StudyOptions:
         owner: str = "a study",
         leave_out: Collection[str] = (),
     ) -> StudyOptions:
-        """The options of keywords; one that does not exist is refused with those that do.
+        """Options from keywords; the error for one that does not exist lists those that do.
 
         Args:
             given: Names and values.
@@ -147,7 +147,7 @@ class StudyOptions:
 
     @property
     def budget_decides(self) -> bool:
-        """Whether no rule is obeyed but the budget: the default rule needs a lam."""
+        """Whether the budget alone decides when to stop, since the default rule needs a lam."""
         return self.lam_from_budget and listed(self.stopping) == ["pbgi"]
 
     def as_json(self, params: ParamsCodec, space: Space) -> dict[str, Json]:
@@ -169,7 +169,7 @@ def defaults() -> dict[str, Any]:
 
 
 def may_change() -> list[str]:
-    """The options that may be others when a journal is resumed."""
+    """The options that may change when a journal is resumed."""
     return [f.name for f in fields(StudyOptions) if f.metadata["may_change"]]
 
 
@@ -180,7 +180,7 @@ def option_values_as_json(values: Mapping[str, Any], params: ParamsCodec) -> dic
 
 
 def option_values_from_json(written: Mapping[str, Json], params: ParamsCodec) -> dict[str, Any]:
-    """Options as they were given; what the journal does not know yet has its default."""
+    """Options read from a journal; an option that it does not contain has its default."""
     return {
         f.name: f.metadata["json"].read(written[f.name], params)
         if f.name in written
@@ -190,9 +190,9 @@ def option_values_from_json(written: Mapping[str, Json], params: ParamsCodec) ->
 
 
 def spells_out_options(leave_out: Collection[str] = ()) -> Callable[[F], F]:
-    """Give a function that takes ``**options`` the signature that has each of them by name.
+    """A decorator: the signature of a function with ``**options`` names each option.
 
-    ``help``, notebooks and scikit-learn read signatures; so nobody has to write the list again.
+    ``help``, notebooks and scikit-learn read signatures; the list itself is written only once.
 
     Args:
         leave_out: Options that the function sets itself.
@@ -200,8 +200,8 @@ def spells_out_options(leave_out: Collection[str] = ()) -> Callable[[F], F]:
 
     def spelled_out(function: F) -> F:
         signature = inspect.signature(function)
-        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        taken = {p.name for p in own}
+        parameters = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        taken = {p.name for p in parameters}
         options = [
             inspect.Parameter(
                 f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type
@@ -209,7 +209,7 @@ def spells_out_options(leave_out: Collection[str] = ()) -> Callable[[F], F]:
             for f in fields(StudyOptions)
             if f.name not in taken and f.name not in leave_out
         ]
-        function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+        function.__signature__ = signature.replace(parameters=[*parameters, *options])  # type: ignore[attr-defined]
         return function
 
     return spelled_out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a study comes to."""
+"""The result of a study: best configuration, verdict, costs and history, with report and plots."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Best:
     Args:
         params: The configuration.
         value: Its value; where evaluations are noisy, its posterior mean.
-        number: Of its trial.
-        std: Deviation of the value; 0 where evaluations are exact.
+        number: Number of its trial.
+        std: Standard deviation of the value; 0 where evaluations are exact.
     """
 
     params: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a study came to.
+    """The result of a study.
 
     Args:
         best: The best configuration; None if no evaluation succeeded.
@@ -52,13 +52,13 @@ class Result:
     spent: float
     history: History = field(repr=False)
     traces: Mapping[str, Trace] = field(repr=False)
-    _study: Any = field(default=None, repr=False, compare=False)  # what a report is made from
+    _study: Any = field(default=None, repr=False, compare=False)  # reports are made from it
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write a report: one HTML page that needs nothing else. Returns where it is.
+        """Write a report: one HTML page that needs no other file. Returns its path.
 
         Args:
-            path: Of the file; one that exists is replaced.
+            path: Path of the page; an HTML page that exists there is replaced.
         """
         written: Path = _report().write(self._study, path)
         return written
@@ -80,7 +80,7 @@ class Result:
         return self._plot("costs")
 
     def plot_slices(self) -> Plot:
-        """What the model believes along each parameter, through the best configuration."""
+        """The model's prediction along each parameter, through the best configuration."""
         return self._plot("slices")
 
     def _plot(self, name: str) -> Plot:

@@ -32,14 +32,14 @@ from stopwise.study.options import (
 
 
 class ResumedStudy(NamedTuple):
-    """What a journal holds, ready to go on.
+    """The parts of a journal that a study is set up from.
 
     Args:
         space: The space of the study.
         options: Its options, as of now.
-        state: The study after all that happened.
+        state: The state after all events.
         notes: Sentences that the user should read.
-        journal: The journal, open to be written; None if it is only looked at.
+        journal: The journal, open for writing; None if it is only looked at.
     """
 
     space: Space
@@ -52,13 +52,13 @@ class ResumedStudy(NamedTuple):
 def resume(
     path: str | PathLike[str], given: Mapping[str, Any], version: str, at: float
 ) -> ResumedStudy:
-    """Open a journal to go on with it.
+    """Open a journal to continue its study.
 
     Args:
-        path: Of the file.
-        given: Options handed in: what a file cannot hold, and what is to change.
-        version: Of this package.
-        at: When, in seconds since 1970.
+        path: Path of the file.
+        given: Options handed in: objects that a file cannot hold, and options to change.
+        version: Version of this package.
+        at: Time of the call, in seconds since 1970.
     """
     file, content = reopen(path)
     try:
@@ -96,7 +96,7 @@ def _resumed(
 
 
 def load(path: str | PathLike[str]) -> ResumedStudy:
-    """Look at a journal: what a file cannot hold is done without, and a note says so."""
+    """Look at a journal; objects that a file cannot hold are replaced or left out, with a note."""
     content = look_at(path)
     written = content.header["space"]
     for name in lacks_choices(written):
@@ -146,7 +146,7 @@ def _space(written: Json, given: Space | None) -> Space:
 def _checked_changes(
     written: Mapping[str, Json], given: Mapping[str, Any], params: ParamsCodec
 ) -> dict[str, tuple[Json, Json]]:
-    """Old and new of what the options handed in change; what may not change is refused."""
+    """The options that ``given`` changes, old and new; a change that is not allowed is refused."""
     unknown = [name for name in given if name not in names()]
     if unknown:
         message = f"{unknown[0]!r} is no option of a study; it has {', '.join(names())}."
@@ -170,12 +170,12 @@ def _checked_changes(
 
 
 def _both_own(old: Json, new: Json) -> bool:
-    """Whether something that a file cannot hold was handed in under another name."""
+    """Whether both are objects that a file cannot hold, so that only the name has changed."""
     return all(isinstance(value, dict) and "own" in value for value in (old, new))
 
 
 def _demand_own(options: Mapping[str, Any]) -> None:
-    """Refuse to go on without what a file could not hold."""
+    """Refuse to resume without the objects that a file cannot hold."""
     for name, value in options.items():
         if missing := owned(value):
             message = (

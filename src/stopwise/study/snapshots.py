@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots: the snapshot of a study now, and the signals that rules record of it."""
+"""The snapshots of a study: the current one, and the signals that are recorded from it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from stopwise.study.spending import Spending
 
 
 class _Key(NamedTuple):
-    """All that a snapshot is made of and that changes while a study runs."""
+    """The inputs of a snapshot that change while a study runs."""
 
     observations: tuple[Observation, ...]
     pending: tuple[int, ...]
@@ -34,13 +34,13 @@ class _Key(NamedTuple):
 
 
 class Snapshots:
-    """Snapshots of a study, one for each moment, and what rules record of them.
+    """The current snapshot of a study, and the recording of signals from it.
 
     Args:
-        context: Of the study.
+        context: The study's context.
         design: Its initial design, from which t counts.
-        spending: What may still be spent.
-        search: How hard suprema are looked for where they are numerical.
+        spending: Its expected costs and remaining budget.
+        search: Effort of the numerical search for suprema.
         warm_starts: Whether searches start where those of the last recorded signals ended.
     """
 
@@ -58,7 +58,7 @@ class Snapshots:
         self._spending = spending
         self._search = search
         self._warm_starts = warm_starts
-        self._peaks: Array | None = None  # of the last recorded signals
+        self._peaks: Array | None = None  # maximisers of the suprema in the last recorded signals
         self._latest: tuple[_Key, Snapshot] | None = None
 
     @property
@@ -120,9 +120,10 @@ class Snapshots:
             self._peaks = np.array(list({x.tobytes(): x for x in points}.values()))
 
     def trace(self, rule: StoppingRule) -> Trace:
-        """The record of a rule; its last signal is taken anew if trials were begun since.
+        """The trace of a rule; its last signal is computed again if trials were begun since.
 
-        There is one record per number of observations, but what runs by now is not to be begun.
+        A signal is recorded once per number of observations. But it is about points that could
+        still be begun, and those that were begun since are not among them any more.
         """
         state = self._context.state
         trace = state.traces[rule.key]

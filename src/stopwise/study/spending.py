@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spending: what trials are expected to cost, and what of the budget is left."""
+"""Spending: the expected costs of trials, and the rest of the budget."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from stopwise.study.context import StudyContext
 
 
 class Spending:
-    """What was spent, what runs is expected to cost, and what may still be asked for."""
+    """The costs that were paid, those expected of pending trials, and the rest of the budget."""
 
     def __init__(self, context: StudyContext) -> None:
         self._context = context
 
     def expected(self, params: Mapping[str, Any]) -> float:
-        """What an evaluation is expected to cost; 0 while nothing is known of costs."""
+        """Expected cost of an evaluation; 0 while nothing is known of costs."""
         return self._context.model.expected_cost(params, self._context.state)
 
     @property
     def committed(self) -> float:
-        """What was spent, and what runs is expected to cost, added up in this order."""
+        """Costs that were paid, then those expected of pending trials, added up in this order."""
         state = self._context.state
         running = (self.expected(trial.params) for trial in state.pending.values())
         return sum(running, state.history.spent)
@@ -41,7 +41,7 @@ class Spending:
         return budget.most_payable(committed)
 
     def foreseen(self, params: Mapping[str, Any], *, design_done: bool) -> float | None:
-        """What a trial is expected to cost; None while too little was paid to learn it."""
+        """Expected cost of a trial; None while too few costs were paid to learn it."""
         known = is_known(self._context.cost_model) or design_done
         return self.expected(params) if known else None
 

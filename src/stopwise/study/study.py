@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The study: ask, tell, should_stop. The only class that changes.
+"""The study: ask, tell and should_stop.
 
-Everything below it is a function of a ``Snapshot``. What a study does is in the parts beside this
-file: the event log, the model's updates, the initial design, choosing and deciding.
+A study is the only object that changes; acquisitions and rules are functions of a ``Snapshot``.
+Its work is done by the parts beside this file: the event log, the model updates, the initial
+design, choosing and deciding.
 """
 
 from __future__ import annotations
@@ -59,13 +60,13 @@ _VERSION = version("stopwise")
 
 
 class Study:
-    """Bayesian optimization that stops when nothing is worth its price.
+    """Bayesian optimization that stops when no further evaluation is worth its price.
 
     Args:
         space: A dict of ``Real``, ``Integer`` and ``Categorical``, or ``Candidates``.
-        journal: A path. Everything that happens is written there, a line of JSON each, before
-            the call returns; ``Study.resume(path)`` goes on with it after whatever happened.
-        **options: What to pay, how to choose, when to stop: see ``StudyOptions``.
+        journal: Path of a journal. Every event is written there as a line of JSON before the
+            call returns; ``Study.resume(path)`` continues the study from it.
+        **options: Costs, acquisition, stopping rules and more: see ``StudyOptions``.
 
     Example:
         >>> import stopwise as sw
@@ -97,7 +98,7 @@ class Study:
             self._context.log = EventLog(journal=begun)
 
     def _set_up(self, space: Space, options: StudyOptions, log: EventLog) -> None:
-        """Put the parts together; what cannot be is refused now, not at the first ask."""
+        """Put the parts together; unusable options are refused now, not at the first ask."""
         self.space, self.options = space, options
         self.direction, self.seed, self.max_trials = (
             options.direction,
@@ -125,18 +126,19 @@ class Study:
             raise InputError(message)
         self.watched = _made(options.watch, options.lam)
         self._deciding = Deciding(context, design, spending, snapshots, self.rules)
-        self.notes: tuple[str, ...] = ()  # what a resume had to say
+        self.notes: tuple[str, ...] = ()  # of a resume, for the user to read
 
     @classmethod
     def resume(cls, path: str | PathLike[str], **given: Any) -> Study:  # noqa: ANN401
-        """Go on with a journal, as if nothing had happened in between.
+        """Continue the study of a journal, as if it had not been interrupted.
 
-        Trials that nobody answered are handed out again by ``ask``, oldest first.
+        Trials that were not told are handed out again by ``ask``, oldest first.
 
         Args:
-            path: Of the journal.
-            **given: What a file cannot hold (a function as ``cost=``, a rule of one's own), and
-                what is to change: lam, stopping, watch, acquisition, budget, max_trials.
+            path: Path of the journal.
+            **given: Objects that a file cannot hold (a function as ``cost=``, a rule that you
+                wrote), and options to change: lam, stopping, watch, acquisition, budget,
+                max_trials.
         """
         study = cls._of(resume(path, given, _VERSION, time.time()))
         for note in study.notes:
@@ -161,19 +163,19 @@ class Study:
         return study
 
     def close(self) -> None:
-        """Close the journal, so that another study may go on with it; looking still works."""
+        """Close the journal, so that another study may continue it; this one can be looked at."""
         self._context.log.close()
 
     def __repr__(self) -> str:
         values = [self.options.sign * float(o.value or 0.0) for o in self.history.succeeded]
-        shown = quantity(self.options.sign * min(values)) if values else "none"
-        return f"<Study: {len(self.history)} told, {len(self.pending)} pending, best {shown}>"
+        best = quantity(self.options.sign * min(values)) if values else "none"
+        return f"<Study: {len(self.history)} told, {len(self.pending)} pending, best {best}>"
 
     # ------------------------------------------------------------------ looking
 
     @property
     def n_initial(self) -> int:
-        """How many observations the initial design is to have."""
+        """Number of observations that the initial design is to have."""
         return self._design.wanted
 
     @property
@@ -183,7 +185,7 @@ class Study:
 
     @property
     def acquisition(self) -> Acquisition | None:
-        """How configurations are chosen; None until a budget has chosen its lambda."""
+        """The acquisition; None until a budget has chosen its lambda."""
         return self._choosing.acquisition
 
     @property
@@ -215,7 +217,7 @@ class Study:
         return best_of(self._context, self._snapshots)
 
     def result(self) -> Result:
-        """Where the study stands."""
+        """The result so far."""
         latest = self._context.state.verdict
         verdict = self.should_stop() if latest is None else latest
         return Result(self.best, verdict, self.spent, self.history, self.traces, self)
@@ -231,7 +233,7 @@ class Study:
     def ask(self) -> Trial:
         """The next configuration to evaluate.
 
-        First the initial design, then what the acquisition chooses, knowing what is pending.
+        First the initial design, then the acquisition's choices, which account for pending trials.
         """
         began = time.perf_counter()
         log, state = self._context.log, self._context.state
@@ -247,7 +249,7 @@ class Study:
             state.next, params, self._spending.foreseen(params, design_done=self._design.is_done)
         )
         log.commit(TrialAsked(trial, designed is not None, fitted), began)
-        return replace(trial, params=dict(params))  # the caller's to change
+        return replace(trial, params=dict(params))  # a copy, which the caller may change
 
     def tell(
         self,
@@ -264,7 +266,7 @@ class Study:
             trial: One that was asked for (its params will do), or the params of data from
                 elsewhere.
             value: The objective; None, nan or an infinity if the evaluation failed.
-            cost: What was paid. It may be left out where the cost is known.
+            cost: The cost that was paid. It may be left out where it is known in advance.
             charge: Whether it counts as spent; by default for trials of this study only.
             message: Why the evaluation failed, if it did.
         """
@@ -276,7 +278,7 @@ class Study:
         self._context.log.commit(TrialTold(observation), began)
 
     def drop(self, trial: Trial) -> None:
-        """Give a trial up: nobody will tell it, and its configuration may be chosen again.
+        """Give a trial up: it will not be told, and its configuration may be chosen again.
 
         Args:
             trial: One of ``pending``.
@@ -306,9 +308,9 @@ class Study:
 
     @single_threaded
     def explain(self) -> str:
-        """The answer in words: what is left to be gained, what it costs, when one would go on.
+        """The verdict in words: the gain still expected, its cost, and for which lam to go on.
 
-        It warns of thresholds that the model cannot resolve or that are off the data's scale.
+        It warns of thresholds that the model cannot resolve or that are far off the data's scale.
         """
         verdict = self.should_stop()
         if not self._design.is_done:
@@ -318,7 +320,7 @@ class Study:
 
     @single_threaded
     def record(self, *rules: str | StoppingRule, lam: float | None = None) -> None:
-        """Record more rules at this moment, for ``replay``; the study's path does not change.
+        """Record signals of more rules now, for ``replay``; the study's path does not change.
 
         Before the end of the initial design there is nothing to record.
         """

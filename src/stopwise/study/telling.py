@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Telling: from what a user reports to an observation."""
+"""Telling: the observation made from what a user reports."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ def observation_of(
     message: str,
 ) -> Observation:
     """The observation that ``tell`` reports; see ``Study.tell``."""
-    told = _identified(context, trial)
+    identified = _identified(context, trial)
     outcome = _outcome(value, message)
-    asked = told.number in context.state.pending
+    asked = identified.number in context.state.pending
     return Observation(
-        told.number,
-        told.params,
+        identified.number,
+        identified.params,
         outcome,
-        _paid(context, told.params, cost, failed=outcome.value is None),
+        _paid(context, identified.params, cost, failed=outcome.value is None),
         asked if charge is None else charge,
-        told.expected_cost,
+        identified.expected_cost,
     )
 
 
-def _identified(context: StudyContext, told: Trial | Mapping[str, Any]) -> Trial:
+def _identified(context: StudyContext, trial: Trial | Mapping[str, Any]) -> Trial:
     """The pending trial that is told, or a new one for data from elsewhere."""
     state = context.state
-    if not isinstance(told, Trial):
-        same = _pending_at(context, checked_params(told))
-        return Trial(state.next, dict(told)) if same is None else same
-    asked = state.pending.get(told.number)
-    if asked is not None and all(told.params.get(k) == v for k, v in asked.params.items()):
+    if not isinstance(trial, Trial):
+        same = _pending_at(context, checked_params(trial))
+        return Trial(state.next, dict(trial)) if same is None else same
+    asked = state.pending.get(trial.number)
+    if asked is not None and all(trial.params.get(k) == v for k, v in asked.params.items()):
         return asked
     if asked is not None:
-        what = f"has params {dict(told.params)} where this study asked for {asked.params}"
-    elif any(o.number == told.number for o in state.history):
+        what = f"has params {dict(trial.params)} where this study asked for {asked.params}"
+    elif any(o.number == trial.number for o in state.history):
         what = "was told already"
     else:
         what = "was not asked of this study"
     message = (
-        f"trial {told.number} {what}; pending are {sorted(state.pending) or 'none'}."
+        f"trial {trial.number} {what}; pending are {sorted(state.pending) or 'none'}."
         " Tell each trial once, as it was asked, or tell params (a dict) for data from"
         " elsewhere."
     )
@@ -61,7 +61,7 @@ def _identified(context: StudyContext, told: Trial | Mapping[str, Any]) -> Trial
 
 
 def _pending_at(context: StudyContext, params: Mapping[str, Any]) -> Trial | None:
-    """The first pending trial of a configuration."""
+    """The first pending trial with this configuration."""
     domain, state = context.domain, context.state
     [wanted] = domain.key(domain.encode(params))
     keys = domain.key(context.model.encoded.pending(state.pending))
@@ -70,10 +70,10 @@ def _pending_at(context: StudyContext, params: Mapping[str, Any]) -> Trial | Non
 
 
 def _outcome(value: Any, message: str) -> Outcome:  # noqa: ANN401  what the user tells
-    """The outcome that is told; a value that is no finite number is a failure."""
+    """The outcome of a told value; one that is not a finite number is a failure."""
     if type(value) in OUTCOMES.values():
-        told: Outcome = value
-        return told
+        outcome: Outcome = value
+        return outcome
     checked = checked_value(value)
     if checked is None and value is not None:
         message = message or f"the value was {value!r}"
@@ -83,10 +83,10 @@ def _outcome(value: Any, message: str) -> Outcome:  # noqa: ANN401  what the use
 def _paid(
     context: StudyContext, params: Mapping[str, Any], given: float | None, *, failed: bool
 ) -> float:
-    """What was paid: as told, or as it was known in advance."""
+    """The cost that was paid: as told, or as known in advance."""
     cost = known_cost(context.cost_model, context.domain, params) if given is None else given
     if cost is None and failed:
-        return 0.0  # what it cost before it failed, nobody can say
+        return 0.0  # the cost until the failure is unknown
     if cost is None:
         message = (
             "a cost is missing: this study learns costs from what is paid, so tell it:"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""stopwise in an Optuna study: a sampler that knows prices, and a callback that stops.
+"""Optuna: a sampler that chooses by cost, and a callback that stops.
 
     study = optuna.create_study(sampler=StopwiseSampler(lam, cost="seconds"))
     study.optimize(timed(objective), callbacks=[StopwiseCallback(lam, cost="seconds")])

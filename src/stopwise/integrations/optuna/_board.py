@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where workers on one storage tell each other what they are about to evaluate.
+"""The board: notes by which workers on one storage avoid evaluating the same point.
 
-Each trial carries a note: choosing, proposed, or settled. Of two workers that propose the same
-point, one always sees the other, because each writes before it looks: the later trial steps aside
-for the earlier, and everybody for what is settled.
+Each trial carries a note: it is choosing, has proposed a point, or has settled on one. A worker
+writes its note before it reads those of others, so of two workers that propose the same point one
+always sees the other. A later trial withdraws its proposal for an earlier one, and any trial for
+one that has settled.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 NOTE = "stopwise:proposal"  # a system attribute of the trial
-PATIENCE = 30.0  # seconds that one waits for a worker that may be dead
+PATIENCE = 30.0  # seconds to wait for a worker that may be dead
 _POLL = 0.05
 
-Clash = Callable[[Sequence[FrozenTrial]], Sequence[FrozenTrial]]  # those that stand in the way
+Clash = Callable[[Sequence[FrozenTrial]], Sequence[FrozenTrial]]  # trials -> those in conflict
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a trial is about to evaluate.
+    """The note of a trial: the point that it is about to evaluate.
 
     Args:
         numbers: The params as Optuna stores them; None while it is still choosing.
-        price: What the evaluation is expected to cost: reserved until it is told.
-        settled: Whether it will not step aside any more.
-        since: When it was written, seconds of the worker's clock.
+        price: The expected cost of the evaluation, which is reserved until it is told.
+        settled: Whether the choice is final.
+        since: When the note was written, in seconds of the worker's clock.
     """
 
     numbers: Mapping[str, float] | None = None
@@ -46,7 +47,7 @@ class Note:
         return None if written is None else cls(**written)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, a few dozen bytes a parameter."""
+        """The note as JSON, a few dozen bytes for each parameter."""
         numbers = None if self.numbers is None else dict(self.numbers)
         return {
             "numbers": numbers,
@@ -69,18 +70,18 @@ class Board:
     trial: FrozenTrial
 
     def write(self, note: Note) -> None:
-        """Write this trial's note, for all to see."""
+        """Write this trial's note to the storage."""
         storage = self.study._storage  # noqa: SLF001  as Optuna's own samplers do
         dated = {**note.as_json(), "since": time.time()}
         storage.set_trial_system_attr(self.trial._trial_id, NOTE, dated)  # noqa: SLF001
 
     def trials(self) -> Sequence[FrozenTrial]:
         """All trials but this one, as the storage has them now."""
-        found = self.study.get_trials(deepcopy=False)
-        return [t for t in found if t.number != self.trial.number]
+        trials = self.study.get_trials(deepcopy=False)
+        return [t for t in trials if t.number != self.trial.number]
 
     def wait_for_earlier(self) -> None:
-        """Let those choose first whose trials came first: then nobody has to step aside."""
+        """Wait until earlier trials have chosen: then none has to withdraw its proposal."""
         give_up = time.monotonic() + PATIENCE
         while any(map(self._is_choosing_before, self.trials())) and time.monotonic() < give_up:
             time.sleep(_POLL)
@@ -99,7 +100,7 @@ class Board:
         """Whether this trial may keep what it has proposed.
 
         Args:
-            clashing: Of some trials, those that cannot be evaluated beside this one.
+            clashing: Selects the trials that must not be evaluated beside this one.
         """
         give_up = time.monotonic() + PATIENCE
         while True:
@@ -108,7 +109,7 @@ class Board:
                 return False
             if not clashes or time.monotonic() > give_up:
                 return True
-            time.sleep(_POLL)  # a later one must step aside, or has settled before it saw us
+            time.sleep(_POLL)  # a later trial must withdraw, or settled before it saw this note
 
     def _is_ahead(self, trial: FrozenTrial) -> bool:
         note = Note.of(trial)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The callback: whether to go on, written down once for all workers."""
+"""The callback: it stops an Optuna study, and stores the verdict for all workers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VERDICT = "stopwise:verdict"  # a user attribute of the study: dashboards show i
 
 
 class StopwiseCallback:
-    """An Optuna callback that stops a study when nothing is worth its price any more.
+    """An Optuna callback that stops a study when no further trial is worth its price.
 
     It works beside any sampler. The verdict that stops, with its reason, becomes the study's user
     attribute ``stopwise:verdict``; every worker on the same storage reads it and stops too. A
@@ -42,27 +42,28 @@ class StopwiseCallback:
         lam: float | None = None,
         **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
-        # Of acquisitions only the signal of the rules matters here, and that one needs no lam.
+        # A callback chooses nothing, so any acquisition will do: one that needs no lam.
         by_budget = lam is None and options.get("budget") is not None
         acquisition = {} if by_budget else {"acquisition": "logeipc"}
         refused = {name: value for name, value in options.items() if name in _CALLBACK_SETS}
         StudyOptions.of(refused, owner="StopwiseCallback", leave_out=_CALLBACK_SETS)
-        self._own = Mirrors({"lam": lam, **options, **acquisition}, owner="StopwiseCallback")
-        rules = [_named(rule) for rule in self._own.rules]
+        settings = {"lam": lam, **options, **acquisition}
+        self._own_mirrors = Mirrors(settings, owner="StopwiseCallback")
+        rules = [_named(rule) for rule in self._own_mirrors.rules]
         self._settings = f"{rules}, budget {options.get('budget')}"
 
     def __call__(self, study: Study, trial: FrozenTrial) -> None:  # noqa: ARG002  Optuna's
-        """After each trial: end the loop if it is time."""
+        """After each trial, end the loop if the verdict is to stop."""
         if self.should_terminate(study):
-            with suppress(RuntimeError):  # there is no loop to be ended in ask-and-tell
+            with suppress(RuntimeError):  # in ask-and-tell there is no loop to end
                 study.stop()
 
     def should_terminate(self, study: Study) -> bool:
-        """Whether to stop: for loops of your own, and where a terminator was."""
+        """Whether to stop; for ask-and-tell loops, and in place of Optuna's terminator."""
         return self.verdict(study).stop
 
     def verdict(self, study: Study) -> Verdict:
-        """Whether to stop, and why. If it is to stop, every worker gets to know."""
+        """Whether to stop, and why. A verdict that stops is stored for every worker."""
         written = self._written(study)
         if written is not None:
             return written
@@ -71,25 +72,25 @@ class StopwiseCallback:
             verdict = self._asked(study, mirrors)
         if not verdict.stop:
             return verdict
-        written = self._written(study)  # somebody else may have found the same meanwhile
+        written = self._written(study)  # another worker may have stored one meanwhile
         if written is None:
             study.set_user_attr(VERDICT, {**_as_json(verdict), "settings": self._settings})
         return written or verdict
 
     def _written(self, study: Study) -> Verdict | None:
-        """The verdict that this worker or another has written under the same settings."""
-        found = cast("dict[str, Any] | None", study.user_attrs.get(VERDICT))
-        if not found or found.get("settings") != self._settings:
+        """The verdict that this worker or another has stored under the same settings."""
+        stored = cast("dict[str, Any] | None", study.user_attrs.get(VERDICT))
+        if not stored or stored.get("settings") != self._settings:
             return None
-        value, threshold = (math.nan if found[k] is None else found[k] for k in _NUMBERS)
-        return Verdict(True, found["rule"], value, threshold, found["reason"])  # noqa: FBT003
+        value, threshold = (math.nan if stored[k] is None else stored[k] for k in _NUMBERS)
+        return Verdict(True, stored["rule"], value, threshold, stored["reason"])  # noqa: FBT003
 
     def _mirrors(self, study: Study) -> Mirrors:
-        """The mirror of the study's sampler, if it is ours and believes the same; else our own."""
+        """The mirrors of the sampler, if it is ours with the same model; else the callback's."""
         sampler = study.sampler
-        if isinstance(sampler, StopwiseSampler) and sampler.mirrors.believe_as(self._own):
+        if isinstance(sampler, StopwiseSampler) and sampler.mirrors.believe_as(self._own_mirrors):
             return sampler.mirrors
-        return self._own
+        return self._own_mirrors
 
     def _asked(self, study: Study, mirrors: Mirrors) -> Verdict:
         direction_of(study)  # refuses several objectives
@@ -98,16 +99,16 @@ class StopwiseCallback:
         if not distributions:
             return Verdict.not_yet("initial", "no parameter is common to all trials yet: go on")
         mirror = mirrors.mirror(study, distributions, trials)
-        mirror.record(self._own.rules)
+        mirror.record(self._own_mirrors.rules)
         mirror.update(trials)
-        return mirror.study.verdict_of(self._own.rules)
+        return mirror.study.verdict_of(self._own_mirrors.rules)
 
 
 _NUMBERS = ("value", "threshold")
 
 
 def _named(rule: object) -> str:
-    """A rule and its settings, the same in every process."""
+    """A rule and its settings as text, the same in every process."""
     return repr(rule) if is_dataclass(rule) else type(rule).__name__
 
 

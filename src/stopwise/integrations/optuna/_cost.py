@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial cost: the seconds of the objective's own body, or what the user reports.
+"""The cost of a trial: the seconds that the objective's body took, or what the user reports.
 
-``trial.duration`` is no price: it contains the time that the sampler took to choose.
+``trial.duration`` is not used: it contains the time that the sampler took to choose.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ R = TypeVar("R")
 
 @contextmanager
 def timing(trial: Trial) -> Iterator[None]:
-    """Time what happens inside as the trial's cost, in seconds, however it ends.
+    """Time the block as the trial's cost, in seconds, also if it raises an exception.
 
-    What the sampler needs to choose is not counted. A cost that the objective reports itself,
+    The sampler's time is not counted. A cost that the objective reports itself,
     ``trial.set_user_attr("cost", dollars)``, is left as it is.
 
     Args:
@@ -56,15 +56,15 @@ def timed(objective: Callable[[Trial], R]) -> Callable[[Trial], R]:
 
 
 def paid(trial: FrozenTrial) -> float | None:
-    """What a finished trial says that it cost; None if it says nothing."""
-    told = trial.user_attrs.get(COST)
-    if told is None:
+    """The cost that a finished trial reports; None if it reports none."""
+    cost = trial.user_attrs.get(COST)
+    if cost is None:
         return None
-    number = isinstance(told, numbers.Real) and not isinstance(told, bool)
-    if not (number and math.isfinite(told) and told > 0):
+    number = isinstance(cost, numbers.Real) and not isinstance(cost, bool)
+    if not (number and math.isfinite(cost) and cost > 0):
         message = (
-            f"trial {trial.number} says that it cost {told!r}: set the user attribute {COST!r} to"
+            f"trial {trial.number} says that it cost {cost!r}: set the user attribute {COST!r} to"
             " a positive number, what was really paid."
         )
         raise InputError(message)
-    return float(told)
+    return float(cost)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An Optuna study as a study of ours, kept up with what its trials come to."""
+"""The mirror of an Optuna study: a study of ours that is kept up to date with its trials."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from stopwise.study.external import ExternalStudy
 
 
 class Mirror:
-    """A study of ours that is told, in order of completion, what an Optuna study's trials came to.
+    """A study of ours that is told the trials of an Optuna study, in order of completion.
 
-    Running trials are pending. A pruned trial is one that gave no value: what it showed before
-    its end is not comparable. A failed one that says no cost has cost what was reserved for it.
+    Running trials are pending. A pruned trial is told without a value, because its intermediate
+    values are not comparable. A failed trial that reports no cost is charged what was reserved.
 
     Args:
-        distributions: What is searched: the parameters that all trials share.
+        distributions: The searched parameters, which all trials share.
         direction: ``"minimize"`` or ``"maximize"``.
-        cost: As for ``Study``; a callable is given the params as Optuna knows them.
+        cost: As for ``Study``; a callable is called with params in the form of Optuna.
         budget: What may be spent in all.
         **options: As for ``Study``.
     """
@@ -52,20 +52,21 @@ class Mirror:
             self.axes.space, direction=direction, cost=cost, budget=budget, **options
         )
         self._running: dict[int, Trial] = {}  # by Optuna's number
-        self._finished: dict[int, Mapping[str, Any] | None] = {}  # what each has evaluated
-        self._recorded: list[StoppingRule] = []  # rules whose signals are wanted after each trial
+        self._finished: dict[int, Mapping[str, Any] | None] = {}  # params, by Optuna's number
+        self._recorded: list[StoppingRule] = []  # rules whose signals are recorded
 
     def record(self, rules: Sequence[StoppingRule]) -> None:
         """Record the signals of these rules after each trial that is told from now on."""
         self._recorded += [rule for rule in rules if rule not in self._recorded]
 
     def update(self, trials: Sequence[FrozenTrial]) -> None:
-        """Tell what has finished since, and note what runs.
+        """Tell trials that finished since, and begin those that run.
 
-        Of many trials that finished meanwhile, signals are recorded for as many as a rule reads.
+        If many have finished, signals are recorded after the last ones only: as many as the rules
+        read.
 
         Args:
-            trials: The trials of the Optuna study, without one that is just being chosen.
+            trials: The trials of the Optuna study, without one that is being chosen now.
         """
         for trial in trials:
             if trial.state == TrialState.RUNNING:
@@ -84,16 +85,16 @@ class Mirror:
         return replace(trial, params=self.axes.outward(trial.params))
 
     def withdraw(self, number: int) -> None:
-        """What Optuna's trial of that number would have evaluated is free again."""
+        """Drop the trial of this number of Optuna's, so that its point may be chosen again."""
         trial = self._running.pop(number, None)
         if trial is not None:
             self.study.drop(trial)
 
     def running(self, trial: FrozenTrial) -> dict[str, Any] | None:
-        """What an Optuna trial evaluates or is about to, in our values; None if nobody knows."""
+        """The params of an Optuna trial or its note, in our form; None if they are unknown."""
         if trial.number in self._finished:
-            known = self._finished[trial.number]
-            return None if known is None else dict(known)
+            params = self._finished[trial.number]
+            return None if params is None else dict(params)
         if self.axes.holds(trial):
             return self.axes.inward(trial.params)
         note = Note.of(trial)
@@ -126,7 +127,7 @@ class Mirror:
         self.study.tell(ours, _outcome(trial), cost or None)
 
     def _cost(self, trial: FrozenTrial) -> float | None:
-        """What a finished trial cost; None where our study knows it, or nobody does."""
+        """The cost of a finished trial; None if our study computes it, or if it is unknown."""
         if is_known(self.study.cost_model) and self.axes.holds(trial):
             return None
         cost = None if is_known(self.study.cost_model) else paid(trial)
@@ -156,11 +157,11 @@ def direction_of(study: Study) -> Literal["minimize", "maximize"]:
 
 
 def has_surplus(distributions: Distributions, trials: Sequence[FrozenTrial]) -> bool:
-    """Whether trials have parameters beside those that are modelled, and that vary."""
+    """Whether trials have varying parameters beside those that are modelled."""
     return any(
-        name not in distributions and not found.single()
+        name not in distributions and not distribution.single()
         for trial in trials
-        for name, found in trial.distributions.items()
+        for name, distribution in trial.distributions.items()
     )
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mirror of the Optuna study that a sampler or a callback works for.
+"""The holder of the mirror that a sampler or a callback uses.
 
-Sampler and callback of one study share a mirror where they believe the same: each finished trial
-is then translated once, and there is one fit and one supremum for it, whoever asks.
+Sampler and callback of one study share a mirror if their models and prices are the same: each
+finished trial is then translated once, and there is one fit and one supremum for it, whoever asks.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from stopwise.integrations.optuna._space import Distributions, common
 from stopwise.study.external import ExternalStudy
 from stopwise.study.options import StudyOptions, names
 
-# What a study does with what it believes. In all other options a sampler and a callback must agree
-# to share a mirror.
+# Options that the model and the prices do not depend on. To share a mirror, a sampler and a
+# callback must agree in all others.
 _DECISIONS = ("lam", "acquisition", "stopping", "watch", "seed", "max_trials", "start_from")
 
 
 class Mirrors:
-    """The mirror of one Optuna study at a time.
+    """Holds the mirror of one Optuna study at a time.
 
     Args:
-        options: As keywords of ``Study``; refused here, not at the first trial, if they are wrong.
-        owner: Who takes them, for messages.
+        options: Keywords of ``Study``; wrong ones are refused here, not at the first trial.
+        owner: Name of the class that takes them, for messages.
         leave_out: Options that the owner sets itself.
         space: Distributions by name; those that all trials share if left out.
     """
@@ -52,14 +52,14 @@ class Mirrors:
         self.lock = RLock()  # with n_jobs several threads ask at once
         self._key: tuple[object, ...] = ()
         self._mirror: Mirror | None = None
-        self._checked: set[int] = set()  # trials that were looked at for other parameters
+        self._checked: set[int] = set()  # trials that were searched for further parameters
         self._partial = False
 
     def distributions(self, trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
         """The parameters that are modelled: those given, or those all trials share."""
         if self._space is None:
             return common(trials)
-        return {name: found for name, found in self._space.items() if not found.single()}
+        return {name: d for name, d in self._space.items() if not d.single()}
 
     def believe_as(self, other: Mirrors) -> bool:
         """Whether the model and the prices of both are the same."""
@@ -82,7 +82,7 @@ class Mirrors:
             self._partial = partial
             options = dict(self._keywords)
             if partial and options.get("noise") is None:
-                # What is not modelled varies from trial to trial: to the model that is noise.
+                # Parameters that are not modelled vary between trials: to the model that is noise.
                 options |= {"noise": "learn", "replicates": True}
             self._mirror = Mirror(distributions, direction=direction_of(study), **options)
         return self._mirror

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A history from an Optuna storage, for ``stopwise.audit``."""
+"""The reader of an Optuna storage, for ``stopwise.audit``."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def read_history(
     """Read the finished trials of a study.
 
     Args:
-        storage: Of Optuna: a URL such as ``sqlite:///study.db``, or a storage.
-        study_name: Which study; it may be left out if there is only one.
-        cost: The user attribute that says what a trial cost; ``"duration"`` for the seconds from
-            start to end, the sampler's own time included; None to count each as 1.
+        storage: A storage of Optuna, or its URL, such as ``sqlite:///study.db``.
+        study_name: Name of the study; it may be left out if there is only one.
+        cost: The user attribute with the cost of a trial; ``"duration"`` for the seconds from
+            start to end, the sampler's time included; None to count each trial as 1.
     """
     study = optuna.load_study(study_name=_chosen(storage, study_name), storage=storage)
     trials = study.get_trials(deepcopy=False)
@@ -93,7 +93,7 @@ def _notes(
 ) -> tuple[str, ...]:
     without = [t.number for t in finished if t not in placed]
     states = [t.state for t in placed]
-    told = {
+    notes = {
         f"{len(without)} trials lack a parameter and are left out: {without[:10]}": without,
         f"{states.count(TrialState.PRUNED)} pruned trials count as evaluations without a value": (
             TrialState.PRUNED in states
@@ -105,4 +105,4 @@ def _notes(
         "each trial is taken to cost 1": cost is None,
         "costs are durations, which contain the sampler's own time": cost == "duration",
     }
-    return tuple(note for note, holds in told.items() if holds)
+    return tuple(note for note, applies in notes.items() if applies)

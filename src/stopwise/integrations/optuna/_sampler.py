@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sampler: what to evaluate next, when evaluations have prices."""
+"""The sampler: it chooses the params of Optuna's trials by expected gain and cost."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from stopwise.study.options import spells_out_options
 
 # The callback decides when to stop, and Optuna knows the direction and what is enqueued.
 SAMPLER_SETS = ("direction", "stopping", "watch", "max_trials", "start_from")
-_CLOSE = 0.01  # of the unit cube: what two workers who know the same may differ by, and no more
+_CLOSE = 0.01  # of the unit cube: two workers with the same data may choose points this close
 
 
 class StopwiseSampler(BaseSampler):
-    """An Optuna sampler that counts prices, and knows what other workers are evaluating.
+    """An Optuna sampler that considers costs, and what other workers are evaluating.
 
     Parameters that all trials share are chosen together; others, in conditional or changing
     spaces, are drawn independently. Workers on one storage never evaluate the same point, and
@@ -37,11 +37,12 @@ class StopwiseSampler(BaseSampler):
     Args:
         lam: Objective units per unit of cost, see ``stopwise.exchange_rate``; it may be left out
             where a budget is given.
-        space: Distributions by name. Without it they are known after the first trial.
-        seed: Makes what is random repeatable, with one worker.
+        space: Distributions by name. If left out, those that all trials share, from the first
+            trial on.
+        seed: Makes the choices repeatable, with one worker.
         **options: As for ``stopwise.Study``. ``cost`` is None (each trial costs 1), a callable of
-            the params (known), or ``"seconds"`` or ``"reported"``: learned from what trials say,
-            see ``timed``. ``budget`` is what all workers may spend together.
+            the params (known), or ``"seconds"`` or ``"reported"``: learned from the costs that
+            trials report, see ``timed``. ``budget`` is what all workers may spend together.
     """
 
     @spells_out_options(SAMPLER_SETS)
@@ -60,7 +61,7 @@ class StopwiseSampler(BaseSampler):
         )
 
     def reseed_rng(self) -> None:
-        """Let the independent draws of another thread differ from this one's."""
+        """Make the independent draws of another thread differ from those of this one."""
         self._independent.reseed_rng()
 
     def infer_relative_search_space(
@@ -84,7 +85,7 @@ class StopwiseSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Choose, and make sure that no other worker has chosen the same."""
+        """Choose params, and make sure that no other worker has chosen the same."""
         if not search_space:
             return {}
         board = Board(study, trial)
@@ -109,19 +110,19 @@ class StopwiseSampler(BaseSampler):
             left = mirror.study.left
             try:
                 asked = mirror.ask(board.trial.number)
-            except InputError as error:  # nothing is left, or nothing that can be paid
+            except InputError as error:  # no point is left, or none is affordable
                 board.write(Note(settled=True))
-                with suppress(RuntimeError):  # there is no loop to be ended in ask-and-tell
+                with suppress(RuntimeError):  # in ask-and-tell there is no loop to end
                     study.stop()
                 raise TrialPruned(str(error)) from error
             fixed = board.trial.system_attrs.get("fixed_params", {})
             params = {**asked.params, **{k: v for k, v in fixed.items() if k in search_space}}
             price = mirror.study.price_of(mirror.axes.inward(params))
-            return _Choice(mirror, params, price, left, _shown(mirror, trials))
+            return _Choice(mirror, params, price, left, _known_params(mirror, trials))
 
 
 class _Choice(NamedTuple):
-    """What was chosen, and what was known of others when it was."""
+    """The params that were chosen, and what was known of other trials at that time."""
 
     mirror: Mirror
     params: dict[str, Any]
@@ -130,9 +131,9 @@ class _Choice(NamedTuple):
     known: Mapping[int, Mapping[str, Any]]
 
     def clashing(self, trials: Sequence[FrozenTrial]) -> Sequence[FrozenTrial]:
-        """Trials that were not known and are about the same, or leave too little money."""
-        shown = _shown(self.mirror, trials)
-        news = {n: params for n, params in shown.items() if self.known.get(n) != params}
+        """Trials that were unknown then and are too close, or leave too little of the budget."""
+        current = _known_params(self.mirror, trials)
+        news = {n: params for n, params in current.items() if self.known.get(n) != params}
         ours, study = self.mirror.axes.inward(self.params), self.mirror.study
         others = sum(study.price_of(params) for params in news.values())
         if self.price + others > self.left:
@@ -142,7 +143,7 @@ class _Choice(NamedTuple):
         return [trial for trial in trials if trial.number in near]
 
 
-def _shown(mirror: Mirror, trials: Sequence[FrozenTrial]) -> dict[int, dict[str, Any]]:
-    """What each trial evaluates or has evaluated, as far as it is known."""
-    found = {trial.number: mirror.running(trial) for trial in trials}
-    return {number: params for number, params in found.items() if params is not None}
+def _known_params(mirror: Mirror, trials: Sequence[FrozenTrial]) -> dict[int, dict[str, Any]]:
+    """The params of each trial, by number, as far as they are known."""
+    by_number = {trial.number: mirror.running(trial) for trial in trials}
+    return {number: params for number, params in by_number.items() if params is not None}

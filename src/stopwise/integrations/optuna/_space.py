@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optuna's distributions as parameters of ours, and values both ways."""
+"""The translation of Optuna's distributions to our parameters, and of values both ways."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def common(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
     complete = any(trial.state == TrialState.COMPLETE for trial in trials)
     begun = [trial for trial in trials if trial.params]
     shared = intersection_search_space(begun, include_pruned=not complete)
-    return {name: found for name, found in shared.items() if not found.single()}
+    return {name: d for name, d in shared.items() if not d.single()}
 
 
 def in_order(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
@@ -46,7 +46,7 @@ def in_order(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """A search space of Optuna's. Where there is a step, we count the steps.
+    """A search space of Optuna; a parameter with a step is modelled by the number of steps.
 
     Args:
         distributions: The distribution of each parameter.
@@ -56,68 +56,69 @@ class Axes:
 
     @property
     def space(self) -> dict[str, Parameter]:
-        """The space that a study of ours searches."""
-        return {name: _parameter(name, found) for name, found in self.distributions.items()}
+        """The space as ``Study`` takes it."""
+        return {name: _parameter(name, d) for name, d in self.distributions.items()}
 
     def inward(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Values of Optuna's as our space knows them."""
-        return {n: _inward(found, params[n]) for n, found in self.distributions.items()}
+        """Values of Optuna in the form of our space."""
+        return {n: _inward(d, params[n]) for n, d in self.distributions.items()}
 
     def outward(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Values of ours as Optuna knows them."""
-        return {n: _outward(found, params[n]) for n, found in self.distributions.items()}
+        """Values of our space in the form of Optuna."""
+        return {n: _outward(d, params[n]) for n, d in self.distributions.items()}
 
     def internal(self, params: Mapping[str, Any]) -> dict[str, float]:
-        """Values of Optuna's as numbers, whatever they are: what can be stored anywhere."""
+        """Values of Optuna as floats, which any storage can hold."""
         return {n: float(d.to_internal_repr(params[n])) for n, d in self.distributions.items()}
 
     def external(self, numbers: Mapping[str, float]) -> dict[str, Any]:
-        """Values of Optuna's from the numbers that stand for them."""
+        """The reverse of ``internal``."""
         return {n: d.to_external_repr(numbers[n]) for n, d in self.distributions.items()}
 
     def holds(self, trial: FrozenTrial) -> bool:
         """Whether a trial has a value for every parameter, within its bounds."""
         return all(
-            name in trial.params and found._contains(found.to_internal_repr(trial.params[name]))  # noqa: SLF001
-            for name, found in self.distributions.items()
+            name in trial.params and d._contains(d.to_internal_repr(trial.params[name]))  # noqa: SLF001
+            for name, d in self.distributions.items()
         )
 
 
-def _parameter(name: str, found: BaseDistribution) -> Parameter:
-    if isinstance(found, CategoricalDistribution):
-        return Categorical(found.choices)
-    step = _step(found)
-    if isinstance(found, FloatDistribution | IntDistribution) and step is not None:
-        return Integer(0, round((found.high - found.low) / step))
-    if isinstance(found, IntDistribution):
-        return Integer(found.low, found.high, log=found.log)
-    if isinstance(found, FloatDistribution):
-        return Real(found.low, found.high, log=found.log)
+def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
+    if isinstance(distribution, CategoricalDistribution):
+        return Categorical(distribution.choices)
+    step = _step(distribution)
+    if isinstance(distribution, FloatDistribution | IntDistribution) and step is not None:
+        return Integer(0, round((distribution.high - distribution.low) / step))
+    if isinstance(distribution, IntDistribution):
+        return Integer(distribution.low, distribution.high, log=distribution.log)
+    if isinstance(distribution, FloatDistribution):
+        return Real(distribution.low, distribution.high, log=distribution.log)
     message = (
-        f"parameter {name!r} has the distribution {found!r}, which stopwise does not know; allowed"
-        " are floats, integers and categories (suggest_float, suggest_int, suggest_categorical)."
+        f"parameter {name!r} has the distribution {distribution!r}, which stopwise does not know;"
+        " allowed are floats, integers and categories (suggest_float, suggest_int,"
+        " suggest_categorical)."
     )
     raise InputTypeError(message)
 
 
-def _step(found: BaseDistribution) -> float | None:
+def _step(distribution: BaseDistribution) -> float | None:
     """The step, where values are counted by it; None for every whole or every real number."""
-    if isinstance(found, FloatDistribution):
-        return found.step
-    if isinstance(found, IntDistribution) and found.step != 1:
-        return found.step
+    if isinstance(distribution, FloatDistribution):
+        return distribution.step
+    if isinstance(distribution, IntDistribution) and distribution.step != 1:
+        return distribution.step
     return None
 
 
-def _inward(found: BaseDistribution, value: Any) -> Any:  # noqa: ANN401  whatever they choose from
-    step = _step(found)
-    if isinstance(found, FloatDistribution | IntDistribution) and step is not None:
-        return round((value - found.low) / step)
+def _inward(distribution: BaseDistribution, value: Any) -> Any:  # noqa: ANN401  whatever they choose from
+    step = _step(distribution)
+    if isinstance(distribution, FloatDistribution | IntDistribution) and step is not None:
+        return round((value - distribution.low) / step)
     return value
 
 
-def _outward(found: BaseDistribution, value: Any) -> Any:  # noqa: ANN401
-    step = _step(found)
-    if isinstance(found, FloatDistribution | IntDistribution) and step is not None:
-        return min(found.low + value * step, found.high)
+def _outward(distribution: BaseDistribution, value: Any) -> Any:  # noqa: ANN401
+    step = _step(distribution)
+    if isinstance(distribution, FloatDistribution | IntDistribution) and step is not None:
+        return min(distribution.low + value * step, distribution.high)
     return value

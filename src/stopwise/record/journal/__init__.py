@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The journal: everything that happens to a study, a line of JSON each, on disk at once.
+"""The journal: every event of a study as a line of JSON, on disk before the call returns.
 
-The format is documented in docs/journal.md. There is no pickle in it, and reading executes
-nothing.
+The format is documented in docs/journal.md. It contains no pickle, and reading it executes no
+code.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ SCHEMA = 1
 
 
 class ResumeWarning(UserWarning):
-    """Something a user should know about a journal that goes on: a repair, a change."""
+    """A warning about a journal that was resumed: something was repaired or changed."""
 
 
 class Journal:
     """A journal that is being written.
 
     Args:
-        file: Where.
+        file: The open file.
         domain: The study's space.
     """
 
@@ -54,11 +54,11 @@ class Journal:
         """Begin a journal with its header; a file that exists is refused.
 
         Args:
-            path: Of the file.
+            path: Path of the file.
             domain: The study's space.
-            options: Those of the study, as JSON.
-            version: Of this package.
-            at: When, in seconds since 1970.
+            options: The study's options, as JSON.
+            version: Version of this package.
+            at: Time of the call, in seconds since 1970.
         """
         header = {
             "journal": "stopwise",
@@ -72,31 +72,31 @@ class Journal:
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """Path of the file."""
         return self._file.path
 
     def append(self, event: Event, **stamps: float) -> None:
         """Write an event; it is on disk when this returns.
 
         Args:
-            event: What happened.
-            **stamps: When, and how long it took.
+            event: The event.
+            **stamps: ``at``, the time, and ``seconds``, how long the call took.
         """
         self._file.append({**as_line(event, self._params), **stamps})
 
     def close(self) -> None:
-        """Let others write to it."""
+        """Close the file and release its lock."""
         self._file.close()
 
 
 @dataclass(frozen=True, slots=True)
 class JournalContent:
-    """What a journal holds.
+    """The content of a journal.
 
     Args:
-        path: Of the file.
+        path: Path of the file.
         lines: Its lines, the header first.
-        torn: Bytes of a last line that was cut short and removed.
+        torn: Number of bytes of a last line that was cut short and removed.
     """
 
     path: Path
@@ -105,7 +105,7 @@ class JournalContent:
 
     @property
     def header(self) -> dict[str, Any]:
-        """The first line; refused if a newer version wrote it."""
+        """The first line; a schema that this version cannot read is refused."""
         header = self.lines[0]
         if header.get("schema") != SCHEMA:
             message = (
@@ -118,7 +118,7 @@ class JournalContent:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options of the header, as resumes have changed them; JSON."""
+        """The options of the header with the changes of all resumes, as JSON."""
         options = dict(self.header["options"])
         for line in self.lines:
             if line.get("event") == "resume":
@@ -126,7 +126,7 @@ class JournalContent:
         return options
 
     def state(self, domain: Domain) -> State:
-        """The study after all that happened; a line that cannot be applied is named."""
+        """The state after all events; the error for a bad line gives its number."""
         params, state = ParamsCodec(domain), State()
         for number, line in enumerate(self.lines[1:], start=2):
             try:
@@ -147,7 +147,7 @@ def look_at(path: str | PathLike[str]) -> JournalContent:
 
 
 def reopen(path: str | PathLike[str]) -> tuple[LineFile, JournalContent]:
-    """Open a journal to go on with it: the locked file, and what it holds."""
+    """Open a journal to append to it: the locked file, and its content."""
     file, read = LineFile.reopen(_absolute(path))
     return file, JournalContent(file.path, read.lines, read.torn)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events as lines of JSON and back."""
+"""The lines of a journal: events as JSON and back."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from stopwise.stopping.verdict import Verdict
 T = TypeVar("T")
 
 
-def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901, PLR0911  one case an event
+def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901, PLR0911  one case per event
     """An event as a line of a journal."""
     match event:
         case DesignPlanned(initial, queue):
@@ -87,7 +87,7 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
 
 
 def from_line(line: Mapping[str, Any], params: ParamsCodec) -> Event:
-    """The event of a line; a KeyError if it is none."""
+    """The event of a line; a KeyError if the line is not an event."""
     return _READERS[line["event"]](line, params)
 
 
@@ -128,7 +128,7 @@ _READERS: dict[str, Callable[[Json, ParamsCodec], Event]] = {
     ),
     "lambda": lambda line, _: LambdaChosen(line["lam0"]),
     "signals": lambda line, _: SignalsRecorded(
-        {key: _signal(given) for key, given in line["signals"].items()}
+        {key: _signal(signal) for key, signal in line["signals"].items()}
     ),
     "ask": _read_ask,
     "ask again": lambda line, _: TrialAskedAgain(line["trial"]),
@@ -144,9 +144,9 @@ def _signal_as_json(signal: Signal) -> Json:
     return {"t": signal.t, "n": signal.n, "value": number(signal.value), "facts": facts}
 
 
-def _signal(given: Json) -> Signal:
-    facts = {name: as_float(value) for name, value in given["facts"].items()}
-    return Signal(given["t"], given["n"], as_float(given["value"]), facts)
+def _signal(line: Json) -> Signal:
+    facts = {name: as_float(value) for name, value in line["facts"].items()}
+    return Signal(line["t"], line["n"], as_float(line["value"]), facts)
 
 
 def _fitted_as_json(fitted: Fitted) -> Json:
@@ -154,9 +154,9 @@ def _fitted_as_json(fitted: Fitted) -> Json:
     return {"objective": _hyper_as_json(fitted.objective), "price": price}
 
 
-def _fitted(given: Json) -> Fitted:
-    price = None if given["price"] is None else _hyper(given["price"])
-    return Fitted(_hyper(given["objective"]), price)
+def _fitted(line: Json) -> Fitted:
+    price = None if line["price"] is None else _hyper(line["price"])
+    return Fitted(_hyper(line["objective"]), price)
 
 
 def _hyper_as_json(hyper: Hyperparameters) -> Json:
@@ -174,15 +174,15 @@ def _hyper_as_json(hyper: Hyperparameters) -> Json:
     return line
 
 
-def _hyper(given: Json) -> Hyperparameters:
-    numbers = {name: value for name, value in given.items() if name not in ("kernel", "warp")}
-    kernel = _member(given["kernel"], KERNELS) if "kernel" in given else DEFAULT_KERNEL
-    warp = _member(given["warp"], WARPS) if "warp" in given else DEFAULT_WARP
+def _hyper(line: Json) -> Hyperparameters:
+    numbers = {name: value for name, value in line.items() if name not in ("kernel", "warp")}
+    kernel = _member(line["kernel"], KERNELS) if "kernel" in line else DEFAULT_KERNEL
+    warp = _member(line["warp"], WARPS) if "warp" in line else DEFAULT_WARP
     return Hyperparameters(**numbers, kernel=kernel, warp=warp)
 
 
 def _member_as_json(value: Kernel | Warp, kind: str, table: Mapping[str, object]) -> Json:
-    """A kernel or a warp: its name in the table, and its parameters."""
+    """A kernel or a warp as JSON: its name in the table, and its parameters."""
     if table.get(value.name) is not type(value):
         message = (
             f"the {kind} {value!r} cannot be written to a journal: it is none of"
@@ -193,6 +193,6 @@ def _member_as_json(value: Kernel | Warp, kind: str, table: Mapping[str, object]
     return {"name": value.name, **parameters}
 
 
-def _member(given: Json, table: Mapping[str, Callable[..., T]]) -> T:
-    parameters = {name: value for name, value in given.items() if name != "name"}
-    return table[given["name"]](**parameters)
+def _member(line: Json, table: Mapping[str, Callable[..., T]]) -> T:
+    parameters = {name: value for name, value in line.items() if name != "name"}
+    return table[line["name"]](**parameters)

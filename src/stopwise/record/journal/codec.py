@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The codec: spaces, options, rules and costs as JSON and back. Reading executes nothing.
+"""The codec: spaces, options, rules and costs as JSON and back. Reading executes no code.
 
-What JSON cannot hold, a function or a rule of one's own, is written as ``{"own": its name}`` and
-must be handed in again.
+An object that JSON cannot hold, such as a function or a user's rule, is written as
+``{"own": its name}`` and must be handed in again when the study is resumed.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ _ACQUISITIONS = {
     cls.__name__: cls for cls in acquisition.ACQUISITIONS.values() if isinstance(cls, type)
 }
 _COSTS = {"UnitCost": UnitCost, "LearnedCost": LearnedCost}
-_BEYOND = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 # ------------------------------------------------------------------------------- numbers
 
 
 def number(value: float) -> float | str:
-    """A float; those that JSON does not know as words."""
+    """A float as JSON; nan and the infinities as strings."""
     return float(value) if math.isfinite(value) else str(float(value))
 
 
-def as_float(given: float | str) -> float:
-    """A float again."""
-    return _BEYOND[given] if isinstance(given, str) else float(given)
+def as_float(written: float | str) -> float:
+    """The reverse of ``number``."""
+    return _NON_FINITE[written] if isinstance(written, str) else float(written)
 
 
 # ------------------------------------------------------------------------------- spaces
 
 
 def space_as_json(domain: Domain) -> Json:
-    """A space: its parameters, and the rows of a table."""
+    """A space as JSON: its parameters, and the rows of a table of candidates."""
     codec = domain.codec if isinstance(domain, Finite) else domain
     pairs = zip(codec.names, codec.parameters, strict=True)
     parameters = {name: _parameter_as_json(parameter) for name, parameter in pairs}
@@ -61,17 +61,17 @@ def space_as_json(domain: Domain) -> Json:
     return {"parameters": parameters}
 
 
-def space_from_json(given: Json) -> Mapping[str, Parameter] | Candidates:
-    """The space again, as a user would have written it."""
-    parameters = {name: _parameter(entry) for name, entry in given["parameters"].items()}
-    return Candidates(given["rows"], space=parameters) if "rows" in given else parameters
+def space_from_json(written: Json) -> Mapping[str, Parameter] | Candidates:
+    """The reverse of ``space_as_json``: the space as a user would give it to ``Study``."""
+    parameters = {name: _parameter(entry) for name, entry in written["parameters"].items()}
+    return Candidates(written["rows"], space=parameters) if "rows" in written else parameters
 
 
-def lacks_choices(given: Json) -> list[str]:
+def lacks_choices(written: Json) -> list[str]:
     """Names of parameters with choices that a file cannot hold."""
     return [
         name
-        for name, entry in given["parameters"].items()
+        for name, entry in written["parameters"].items()
         if any(isinstance(choice, dict) for choice in entry.get("choices", ()))
     ]
 
@@ -92,7 +92,10 @@ def _parameter(entry: Json) -> Parameter:
 
 
 class ParamsCodec:
-    """Configurations of one space; a choice that JSON cannot hold is written by its position."""
+    """Configurations of one space as JSON and back.
+
+    A choice that JSON cannot hold is written as its position.
+    """
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
@@ -104,16 +107,16 @@ class ParamsCodec:
         """Params as JSON."""
         return {name: self._value(name, value) for name, value in params.items()}
 
-    def params(self, given: Json) -> dict[str, Any]:
-        """Params again."""
+    def params(self, written: Json) -> dict[str, Any]:
+        """The reverse of ``as_json``."""
         return {
             name: self._choices[name][value["choice"]] if isinstance(value, dict) else value
-            for name, value in given.items()
+            for name, value in written.items()
         }
 
-    def inside(self, given: Json) -> dict[str, Any]:
-        """Params again, refused if the space does not have them."""
-        params = self.params(given)
+    def inside(self, written: Json) -> dict[str, Any]:
+        """The reverse of ``as_json``; params outside the space are refused."""
+        params = self.params(written)
         self._domain.encode(params)
         return params
 
@@ -125,7 +128,7 @@ class ParamsCodec:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  whatever a user's configuration holds
-    """A number of numpy, or of another library, as Python's own."""
+    """A number of numpy or another library as a Python number; anything else as it is."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, str | bool | int | float):
@@ -150,8 +153,8 @@ class OptionCodec:
     """How an option of a study is written and read.
 
     Args:
-        write: Value and configurations -> JSON.
-        read: JSON and configurations -> value; an ``Own`` stands for what a file cannot hold.
+        write: From a value and the codec of configurations to JSON.
+        read: The reverse; an ``Own`` stands for an object that a file cannot hold.
     """
 
     write: Callable[[Any, ParamsCodec], Json]
@@ -160,46 +163,47 @@ class OptionCodec:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Own:
-    """Something that a file cannot hold, by its name."""
+    """The name of an object that a file cannot hold."""
 
     name: str
 
 
 def owned(value: object) -> list[str]:
-    """Names of what must be handed in again, in an option or its parts."""
+    """Names of the objects in an option or its parts that must be handed in again."""
     parts = value if isinstance(value, list) else [value]
     inner = [part.rule for part in parts if hasattr(part, "rule")]
     return [part.name for part in parts if isinstance(part, Own)] + (owned(inner) if inner else [])
 
 
-def _things_as_json(given: Any, known: Mapping[str, type]) -> Json:  # noqa: ANN401
-    return [_thing_as_json(thing, known) for thing in listed(given)]
+def _things_as_json(things: Any, classes: Mapping[str, type]) -> Json:  # noqa: ANN401
+    return [_thing_as_json(thing, classes) for thing in listed(things)]
 
 
-def _thing_as_json(thing: Any, known: Mapping[str, type]) -> Json:  # noqa: ANN401
-    """A name as it is, one of our frozen classes by its fields, anything else by its name."""
+def _thing_as_json(thing: Any, classes: Mapping[str, type]) -> Json:  # noqa: ANN401
+    """A string as it is, an object of these classes by its fields, anything else by its name."""
     if isinstance(thing, str):
         return thing
     kind: Any = type(thing)
-    if kind not in known.values():
+    if kind not in classes.values():
         return {"own": f"{type(thing).__module__}.{type(thing).__qualname__}"}
     fields = {f.name: getattr(thing, f.name) for f in dataclasses.fields(kind)}
     if "rule" in fields:
-        fields["rule"] = _thing_as_json(fields["rule"], known)
+        fields["rule"] = _thing_as_json(fields["rule"], classes)
     return {"class": type(thing).__name__, **{k: _plain(v) for k, v in fields.items()}}
 
 
-def _thing(given: Json, known: Mapping[str, type]) -> Any:  # noqa: ANN401
-    if isinstance(given, str):
-        return given
-    if "own" in given:
-        return Own(given["own"])
-    fields = {name: value for name, value in given.items() if name != "class"}
+def _thing(written: Json, classes: Mapping[str, type]) -> Any:  # noqa: ANN401
+    """The reverse of ``_thing_as_json``."""
+    if isinstance(written, str):
+        return written
+    if "own" in written:
+        return Own(written["own"])
+    fields = {name: value for name, value in written.items() if name != "class"}
     if "rule" in fields:
-        fields["rule"] = _thing(fields["rule"], known)
+        fields["rule"] = _thing(fields["rule"], classes)
         if isinstance(fields["rule"], Own):
             return fields["rule"]
-    return known[given["class"]](**fields)
+    return classes[written["class"]](**fields)
 
 
 def _cost_as_json(cost: Any) -> Json:  # noqa: ANN401  any of the six forms
@@ -215,23 +219,23 @@ def _cost_as_json(cost: Any) -> Json:  # noqa: ANN401  any of the six forms
     return {"table": np.asarray(cost, dtype=np.float64).tolist()}
 
 
-def _cost(given: Json) -> Any:  # noqa: ANN401
-    if isinstance(given, dict) and "table" in given:
-        return KnownCost(np.array(given["table"]))
-    return given if given is None or isinstance(given, str) else _thing(given, _COSTS)
+def _cost(written: Json) -> Any:  # noqa: ANN401
+    if isinstance(written, dict) and "table" in written:
+        return KnownCost(np.array(written["table"]))
+    return written if written is None or isinstance(written, str) else _thing(written, _COSTS)
 
 
-PLAIN = OptionCodec(lambda value, _: _plain(value), lambda given, _: given)
-COST = OptionCodec(lambda value, _: _cost_as_json(value), lambda given, _: _cost(given))
+PLAIN = OptionCodec(lambda value, _: _plain(value), lambda written, _: written)
+COST = OptionCodec(lambda value, _: _cost_as_json(value), lambda written, _: _cost(written))
 ACQUISITION = OptionCodec(
     lambda value, _: _thing_as_json(value, _ACQUISITIONS),
-    lambda given, _: _thing(given, _ACQUISITIONS),
+    lambda written, _: _thing(written, _ACQUISITIONS),
 )
 RULES = OptionCodec(
     lambda value, _: _things_as_json(value, _RULES),
-    lambda given, _: [_thing(rule, _RULES) for rule in given],
+    lambda written, _: [_thing(rule, _RULES) for rule in written],
 )
 CONFIGURATIONS = OptionCodec(
     lambda value, params: [params.as_json(row) for row in value],
-    lambda given, params: [params.params(row) for row in given],
+    lambda written, params: [params.params(row) for row in written],
 )

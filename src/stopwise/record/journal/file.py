@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of JSON on disk: begun whole or not at all, only ever appended to, by one writer.
+"""The file of a journal: lines of JSON, created atomically, appended to by one writer at a time.
 
 POSIX only: the lock is ``flock``, which the kernel releases when its process ends, however it
 ends.
@@ -22,12 +22,12 @@ Line = dict[str, Any]
 
 
 class Read(NamedTuple):
-    """What a file holds.
+    """The content of a file.
 
     Args:
         lines: The lines, in order.
-        size: Bytes that they take.
-        torn: Bytes of a last line that was never finished.
+        size: Number of bytes of these lines.
+        torn: Number of bytes of a last line that was never finished.
     """
 
     lines: list[Line]
@@ -50,7 +50,7 @@ def read_lines(path: Path) -> Read:
 def _parsed(path: Path, content: bytes) -> Read:
     *whole, rest = content.split(b"\n")
     lines = [_line(text) for text in whole]
-    if not rest and lines and lines[-1] is None:  # its end reached the disk, the rest did not
+    if not rest and lines and lines[-1] is None:  # its newline reached the disk, the rest did not
         lines, rest = lines[:-1], whole[-1] + b"\n"
     if not lines or lines[0] is None or lines[0].get("journal") != "stopwise":
         message = (
@@ -58,20 +58,20 @@ def _parsed(path: Path, content: bytes) -> Read:
             " journal=... wrote. It was left as it is."
         )
         raise JournalError(message)
-    found = [line for line in lines if line is not None]
-    if len(found) < len(lines):
+    readable = [line for line in lines if line is not None]
+    if len(readable) < len(lines):
         message = (
             f"line {lines.index(None) + 1} of {path} cannot be read, and others follow it, so it"
             " was not cut short by a crash: restore the file from a copy. It was left as it is."
         )
         raise JournalError(message)
-    return Read(found, len(content) - len(rest), len(rest))
+    return Read(readable, len(content) - len(rest), len(rest))
 
 
 def _line(text: bytes) -> Line | None:
     try:
         line = json.loads(text)
-    except ValueError:  # of bytes that are not UTF-8, too
+    except ValueError:  # not JSON, or not UTF-8
         return None
     return line if isinstance(line, dict) else None
 
@@ -87,22 +87,22 @@ class LineFile:
 
     @classmethod
     def create(cls, path: Path, header: Mapping[str, Any]) -> LineFile:
-        """Begin a file: written beside, synced, and only then given its name."""
+        """Create a file: written and synced under a temporary name, then linked to its path."""
         data = _as_bytes(header)
         try:
-            descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+            descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         except OSError as error:
             raise _unusable(path, error) from error
         try:
             _lock(descriptor, path)
             os.fchmod(descriptor, 0o666 & ~_umask())
             _write(descriptor, data)
-            os.link(beside, path)  # unlike a rename it never replaces a file
+            os.link(temporary, path)  # unlike a rename it never replaces a file
         except OSError as error:
             os.close(descriptor)
             raise _unusable(path, error) from error
         finally:
-            os.unlink(beside)  # noqa: PTH108  a name, not a path of ours
+            os.unlink(temporary)  # noqa: PTH108  a string, not a Path
         _sync_folder(path)
         return cls(path, descriptor, len(data))
 
@@ -112,7 +112,7 @@ class LineFile:
         try:
             descriptor = os.open(path, os.O_RDWR)
         except FileNotFoundError:
-            read_lines(path)  # says so
+            read_lines(path)  # raises the error that explains this
             raise
         except OSError as error:
             raise _unusable(path, error) from error
@@ -143,7 +143,7 @@ class LineFile:
         self._size += len(data)
 
     def close(self) -> None:
-        """Let others write."""
+        """Close the file and release its lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
