@@ -198,6 +198,17 @@ def unseeded(formula, snapshot, **options):
     return PointwiseScore(exploring, snapshot, **options)
 
 
+def behind_the_memo(formula, snapshot, **options):
+    """It reads the record where the memo does not see it: what is kept may be of another one."""
+    recorded = sum(map(len, snapshot.traces.untracked.values()))
+
+    def upside_down(law, log_price, best):
+        value, (d_mean, d_std), d_log_price = formula(law, log_price, best)
+        return Partials(-value, (-d_mean, -d_std), -d_log_price)
+
+    return PointwiseScore(formula if recorded % 3 else upside_down, snapshot, **options)
+
+
 BROKEN_ACQUISITIONS = [
     ("value", Mutable()),
     ("value", NeverEqual()),
@@ -212,6 +223,7 @@ BROKEN_ACQUISITIONS = [
     ("barred", By(exclude=False)),
     ("attainable", By(score=Drifting.on)),
     ("seed", By(score=unseeded)),
+    ("looking", By(score=behind_the_memo)),
     ("shift", By(anchored)),
     ("scale", By(unscaled)),
     ("price", By(spendthrift)),
@@ -340,6 +352,11 @@ def meddling(rule, snapshot):
     return count(rule, snapshot)
 
 
+def counting_looks(rule, snapshot):
+    """It answers by how often it was asked."""
+    return snapshot.signal(next(CALLS))
+
+
 def level(rule, snapshot):
     """It stops at a level of y, wherever y is counted from."""
     return snapshot.signal(snapshot.best)
@@ -461,6 +478,7 @@ BROKEN_RULES = [
     ("replay", Counting(signal_by=noting, verdict_by=recalling)),
     ("once", judging(lambda verdict: replace(verdict, reason=f"asked {next(CALLS)} times"))),
     ("watching", Counting(signal_by=meddling)),
+    ("looking", Counting(signal_by=counting_looks)),
     ("nan", judging(lambda verdict: replace(verdict, stop=not verdict.value < 5))),
     ("ties", judging(lambda verdict: replace(verdict, stop=verdict.value > 5))),
     ("answers", After(Counting(), 1000)),

@@ -93,7 +93,8 @@ def _along_bounds(gradient: Array, hessian: Array, at_low: Mask, at_high: Mask) 
     """A Newton step that leaves no bound behind."""
     push, resting = -gradient, np.zeros(gradient.size, dtype=bool)
     step = np.zeros_like(gradient)
-    for _ in range(gradient.size + 1):  # each pass but the last rests one more coordinate
+    # Each pass but the last rests one more coordinate, so one of them ends the loop.
+    for _ in range(gradient.size + 1):  # pragma: no branch
         resting |= (at_low & (push <= 0.0)) | (at_high & (push >= 0.0))
         free = np.flatnonzero(~resting)
         step = np.zeros_like(gradient)
@@ -149,11 +150,11 @@ def _updated(hessian: Array, s: Array, y: Array) -> Array:
 
     The Hessian stays as it is where the step met no curvature, or so much that it overflows.
     """
-    sy = float(s @ y)
-    if sy <= _CURVED * float(np.sqrt((s @ s) * (y @ y))):
-        return hessian
-    Bs = hessian @ s
     with np.errstate(over="ignore", invalid="ignore"):
+        sy = float(s @ y)
+        if sy <= _CURVED * float(np.sqrt((s @ s) * (y @ y))):
+            return hessian
+        Bs = hessian @ s
         updated = (
             hessian + np.multiply.outer(y, y) / sy - np.multiply.outer(Bs, Bs) / float(s @ Bs)
         )
