@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,8 +57,7 @@ class KernelBasis:
         return np.hstack([self.centres, np.ones((len(self.centres), 1))])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelsAt:
+class KernelsAt(NamedTuple):
     """The kernels of a basis at scaled points: values and slopes, (rows, n)."""
 
     basis: KernelBasis
