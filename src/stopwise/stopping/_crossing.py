@@ -25,7 +25,7 @@ from stopwise.core.beliefs.conditioned_paths import PathConditioner
 from stopwise.core.beliefs.distances import square_distances
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.snapshot import Snapshot
-from stopwise.stopping._descent import descend_to_level
+from stopwise.stopping._path_minima import descend_to_level
 
 _SOBOL = 1024  # points spread evenly over the box
 _GOOD = 3  # best observations whose neighbourhoods are searched

@@ -15,7 +15,7 @@ from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
 from stopwise.stopping._crossing import Crossings
-from stopwise.stopping._descent import descend
+from stopwise.stopping._path_minima import descend
 
 _NEGLIGIBLE = 1e-5  # chance, in all, of the candidates that are not sampled
 _EXACT = 2500  # candidates up to which values are drawn jointly
