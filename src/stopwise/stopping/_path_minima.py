@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Descents on sample paths: many at once, each on one of several paths."""
+"""Minima of sample paths: local searches on many at once, each on one of several paths."""
 
 from __future__ import annotations
 
