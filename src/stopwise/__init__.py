@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from stopwise.record.replay import replay as replay
     from stopwise.stopping.verdict import Verdict as Verdict
     from stopwise.study import Study as Study
+    from stopwise.study import StudyOptions as StudyOptions
     from stopwise.study import budget as budget
     from stopwise.study.loop import maximize as maximize
     from stopwise.study.loop import minimize as minimize
@@ -42,6 +43,7 @@ __all__ = [
     "Real",
     "Result",
     "Study",
+    "StudyOptions",
     "Trial",
     "Verdict",
     "__version__",
@@ -69,6 +71,7 @@ _HOMES = {
     "Real": "stopwise.core.space:Real",
     "Result": "stopwise.study.result:Result",
     "Study": "stopwise.study:Study",
+    "StudyOptions": "stopwise.study:StudyOptions",
     "Trial": "stopwise.record.history:Trial",
     "Verdict": "stopwise.stopping:Verdict",
     "acquisition": "stopwise.acquisition",

@@ -29,6 +29,7 @@ PUBLIC = [
     "Real",
     "Result",
     "Study",
+    "StudyOptions",
     "Trial",
     "Verdict",
     "__version__",

@@ -667,3 +667,15 @@ def test_a_journal_survives_values_of_every_kind(path):
     assert again.history == study.history
     assert np.signbit(again.history[0].value)
     assert again.history[1].message == 'exploded: \u2028 "é"\n'
+
+
+@pytest.mark.parametrize(
+    "typo", [{"stopping": "pgbi"}, {"acquisition": "nix"}, {"watch": ["x"]}, {"stopping": 3}]
+)
+def test_options_that_are_refused_leave_the_journal_as_it_was(path, typo):
+    grown(sw.Study(LINE, lam=0.01, journal=path), 3).close()
+    content = path.read_bytes()
+    with pytest.raises((InputError, TypeError)):
+        sw.Study.resume(path, **typo)
+    assert path.read_bytes() == content
+    resumed(path).close()

@@ -102,7 +102,7 @@ def test_nothing_is_evaluated_once_it_says_stop():
 
 
 def test_options_are_those_of_a_study():
-    with pytest.raises(TypeError, match="'lamda' is no option of a study"):
+    with pytest.raises(TypeError, match="'lamda' is no option of minimize"):
         sw.minimize(bowl, LINE, lamda=0.1)
     with pytest.raises(InputError, match=r"needs lam\."):
         sw.minimize(bowl, LINE)

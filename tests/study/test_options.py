@@ -33,7 +33,9 @@ def test_every_option_is_documented():
 
 
 def test_an_unknown_option_is_refused_with_those_that_there_are():
-    with pytest.raises(InputTypeError, match=r"'lamda' is no option of a study; it has lam, cost"):
+    with pytest.raises(
+        InputTypeError, match=r"'lamda' is no option of a study .*; it has lam, cost"
+    ):
         sw.Study(LINE, lamda=0.1)
 
 
@@ -75,3 +77,19 @@ def test_a_journal_from_before_an_option_is_resumed_with_its_default(tmp_path):
 
 def test_what_may_change_is_said_by_the_options():
     assert may_change() == ["lam", "budget", "acquisition", "stopping", "watch", "max_trials"]
+
+
+@pytest.mark.parametrize("documented", [sw.Study, sw.minimize])
+def test_help_explains_every_option(documented):
+    for name in names():
+        assert f"\n        {name}: " in documented.__doc__
+
+
+def test_a_misspelt_option_is_guessed():
+    with pytest.raises(InputTypeError, match=r"\(did you mean 'stopping'\?\).*journal"):
+        sw.Study(LINE, stoping="pbgi")
+
+
+def test_minimize_says_where_the_direction_comes_from():
+    with pytest.raises(InputTypeError, match="call the one that you mean"):
+        sw.minimize(lambda params: params["x"], LINE, lam=0.1, direction="maximize")

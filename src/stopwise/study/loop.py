@@ -17,7 +17,7 @@ from stopwise.core.space import Space
 from stopwise.errors import InputError, InputTypeError
 from stopwise.record.history import Trial
 from stopwise.study import Study
-from stopwise.study.options import spells_out_options
+from stopwise.study.options import check_names, spells_out_options
 from stopwise.study.result import Result
 from stopwise.tools.progress import SECONDS, Progress, Silent
 
@@ -48,8 +48,7 @@ def minimize(
         progress: Whether to show the run while it goes on: live in a terminal and in a notebook,
             line by line elsewhere, on standard error.
         journal: Path of a journal; the same call continues a run that was interrupted.
-        **options: As for ``Study``: lam, cost, budget, acquisition, stopping, start_from, ...
-            ``cost="seconds"`` times the call of the objective and nothing else.
+        **options: Each option of ``StudyOptions``.
 
     Returns:
         The best configuration, the reason for stopping, and the cost that was spent.
@@ -91,6 +90,11 @@ def _begun(
     options: dict[str, Any],
 ) -> Study:
     """A new study; or that of an existing journal, so that running a script again resumes it."""
+    if "direction" in options:
+        message = "direction= is not for minimize() and maximize(): call the one that you mean."
+        raise InputTypeError(message)
+    also = ("journal", "executor", "workers", "progress")
+    check_names(options, owner=f"{direction}()", leave_out=("direction",), also=also)
     if journal is None or not Path(journal).exists():
         return Study(space, direction=direction, journal=journal, **options)
     return Study.resume(journal, space=space, direction=direction, **options)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from numpy.typing import ArrayLike
@@ -37,6 +38,7 @@ from stopwise.stopping import StoppingRule
 Rules: TypeAlias = str | StoppingRule | Sequence[str | StoppingRule]
 Cost: TypeAlias = str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel | None
 
+OPTIONS_LINE = "        **options: Each option of ``StudyOptions``.\n"  # in docstrings
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -120,6 +122,7 @@ class StudyOptions:
         *,
         owner: str = "a study",
         leave_out: Collection[str] = (),
+        also: Collection[str] = (),
     ) -> StudyOptions:
         """Options from keywords; the error for one that does not exist lists those that do.
 
@@ -127,12 +130,9 @@ class StudyOptions:
             given: Names and values.
             owner: Who takes them, for messages.
             leave_out: Options that the owner sets itself.
+            also: What the owner takes besides, for messages.
         """
-        allowed = names(leave_out)
-        unknown = [name for name in given if name not in allowed]
-        if unknown:
-            message = f"{unknown[0]!r} is no option of {owner}; it has {', '.join(allowed)}."
-            raise InputTypeError(message)
+        check_names(given, owner=owner, leave_out=leave_out, also=also)
         return cls(**given)
 
     @property
@@ -156,6 +156,23 @@ class StudyOptions:
         if self.cost is not None and not isinstance(self.cost, str):
             values["cost"] = cost_model(self.cost, space)  # a table by candidate, not by row
         return option_values_as_json(values, params)
+
+
+def check_names(
+    given: Collection[str],
+    *,
+    owner: str = "a study",
+    leave_out: Collection[str] = (),
+    also: Collection[str] = (),
+) -> None:
+    """Refuse an option that does not exist, with those that do; see ``StudyOptions.of``."""
+    unknown = [name for name in given if name not in names(leave_out)]
+    if unknown:
+        allowed = [*names(leave_out), *also]
+        close = get_close_matches(unknown[0], allowed, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        message = f"{unknown[0]!r} is no option of {owner}{hint}; it has {', '.join(allowed)}."
+        raise InputTypeError(message)
 
 
 def names(leave_out: Collection[str] = ()) -> list[str]:
@@ -210,6 +227,15 @@ def spells_out_options(leave_out: Collection[str] = ()) -> Callable[[F], F]:
             if f.name not in taken and f.name not in leave_out
         ]
         function.__signature__ = signature.replace(parameters=[*parameters, *options])  # type: ignore[attr-defined]
+        explain_options(function)
         return function
 
     return spelled_out
+
+
+def explain_options(documented: object) -> None:
+    """Write the meaning of each option into a docstring that has the line for ``**options``."""
+    text = documented.__doc__ or ""
+    lines = inspect.cleandoc(StudyOptions.__doc__ or "").partition("Args:\n")[2].splitlines()
+    meanings = "".join(f"    {line}".rstrip() + "\n" for line in lines)
+    documented.__doc__ = text.replace(OPTIONS_LINE, meanings)

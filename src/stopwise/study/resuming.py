@@ -40,6 +40,7 @@ class ResumedStudy(NamedTuple):
         state: The state after all events.
         notes: Sentences that the user should read.
         journal: The journal, open for writing; None if it is only looked at.
+        event: That it was resumed; written once its options have been accepted.
     """
 
     space: Space
@@ -47,29 +48,27 @@ class ResumedStudy(NamedTuple):
     state: State
     notes: tuple[str, ...]
     journal: Journal | None
+    event: StudyResumed | None = None
 
 
-def resume(
-    path: str | PathLike[str], given: Mapping[str, Any], version: str, at: float
-) -> ResumedStudy:
+def resume(path: str | PathLike[str], given: Mapping[str, Any], version: str) -> ResumedStudy:
     """Open a journal to continue its study.
 
     Args:
         path: Path of the file.
         given: Options handed in: objects that a file cannot hold, and options to change.
         version: Version of this package.
-        at: Time of the call, in seconds since 1970.
     """
     file, content = reopen(path)
     try:
-        return _resumed(file, content, dict(given), version, at)
+        return _resumed(file, content, dict(given), version)
     except BaseException:
         file.close()
         raise
 
 
 def _resumed(
-    file: LineFile, content: JournalContent, given: dict[str, Any], version: str, at: float
+    file: LineFile, content: JournalContent, given: dict[str, Any], version: str
 ) -> ResumedStudy:
     header = content.header
     space = _space(header["space"], given.pop("space", None))
@@ -79,9 +78,6 @@ def _resumed(
     values = {**option_values_from_json(content.options, params), **given}
     _demand_own(values)
     options, state = StudyOptions.of(values), content.state(domain)
-    journal, resumed = Journal(file, domain), StudyResumed(version, changes)
-    journal.append(resumed, at=at)
-    state.apply(resumed)
     notes = [f"{name} is now {new!r}; it was {old!r}" for name, (old, new) in changes.items()]
     if header["version"] != version:
         notes.append(
@@ -92,7 +88,8 @@ def _resumed(
             f"the last line of {content.path.name} was cut short ({content.torn} bytes, from a"
             " crash) and is removed; what it said had not been confirmed to anybody"
         )
-    return ResumedStudy(space, options, state, tuple(notes), journal)
+    event = StudyResumed(version, changes)
+    return ResumedStudy(space, options, state, tuple(notes), Journal(file, domain), event)
 
 
 def load(path: str | PathLike[str]) -> ResumedStudy:

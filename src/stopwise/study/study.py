@@ -49,7 +49,7 @@ from stopwise.study.explanation import explain
 from stopwise.study.guarantee import Guarantee, guarantee_of
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
-from stopwise.study.options import Rules, StudyOptions, spells_out_options
+from stopwise.study.options import Rules, StudyOptions, explain_options, spells_out_options
 from stopwise.study.result import Best, Result
 from stopwise.study.resuming import ResumedStudy, load, resume
 from stopwise.study.snapshots import Snapshots
@@ -66,7 +66,7 @@ class Study:
         space: A dict of ``Real``, ``Integer`` and ``Categorical``, or ``Candidates``.
         journal: Path of a journal. Every event is written there as a line of JSON before the
             call returns; ``Study.resume(path)`` continues the study from it.
-        **options: Costs, acquisition, stopping rules and more: see ``StudyOptions``.
+        **options: Each option of ``StudyOptions``.
 
     Example:
         >>> import stopwise as sw
@@ -90,7 +90,7 @@ class Study:
         journal: str | PathLike[str] | None = None,
         **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
-        checked = StudyOptions.of(options)
+        checked = StudyOptions.of(options, also=("journal",))
         self._set_up(space, checked, EventLog())
         if journal is not None:
             written = checked.as_json(ParamsCodec(self.domain), space)
@@ -140,7 +140,7 @@ class Study:
                 wrote), and options to change: lam, stopping, watch, acquisition, budget,
                 max_trials.
         """
-        study = cls._of(resume(path, given, _VERSION, time.time()))
+        study = cls._of(resume(path, given, _VERSION))
         for note in study.notes:
             warnings.warn(note, ResumeWarning, stacklevel=2)
         return study
@@ -156,6 +156,8 @@ class Study:
         log = EventLog(resumed.state, resumed.journal, read_only=resumed.journal is None)
         try:
             study._set_up(resumed.space, resumed.options, log)  # noqa: SLF001  its own class
+            if resumed.event is not None:  # only now: options that cannot be are refused above
+                log.commit(resumed.event)
         except BaseException:
             log.close()
             raise
@@ -265,7 +267,8 @@ class Study:
         Args:
             trial: One that was asked for (its params will do), or the params of data from
                 elsewhere.
-            value: The objective; None, nan or an infinity if the evaluation failed.
+            value: The objective; None, nan or an infinity if the evaluation failed; or an outcome
+                of ``stopwise.record.outcomes``, such as ``Pruned("at epoch 3")``.
             cost: The cost that was paid. It may be left out where it is known in advance.
             charge: Whether it counts as spent; by default for trials of this study only.
             message: Why the evaluation failed, if it did.
@@ -342,3 +345,6 @@ class Study:
 
 def _made(rules: Rules | tuple[str | StoppingRule, ...], lam: float | None) -> list[StoppingRule]:
     return [make_rule(rule, lam) for rule in listed(rules)]
+
+
+explain_options(Study)

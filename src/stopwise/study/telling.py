@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from stopwise.core.beliefs.prices import known_cost
@@ -72,7 +73,7 @@ def _pending_at(context: StudyContext, params: Mapping[str, Any]) -> Trial | Non
 def _outcome(value: Any, message: str) -> Outcome:  # noqa: ANN401  what the user tells
     """The outcome of a told value; one that is not a finite number is a failure."""
     if type(value) in OUTCOMES.values():
-        outcome: Outcome = value
+        outcome: Outcome = replace(value, message=message) if message else value
         return outcome
     checked = checked_value(value)
     if checked is None and value is not None:

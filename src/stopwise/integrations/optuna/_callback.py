@@ -45,8 +45,7 @@ class StopwiseCallback:
         # A callback chooses nothing, so any acquisition will do: one that needs no lam.
         by_budget = lam is None and options.get("budget") is not None
         acquisition = {} if by_budget else {"acquisition": "logeipc"}
-        refused = {name: value for name, value in options.items() if name in _CALLBACK_SETS}
-        StudyOptions.of(refused, owner="StopwiseCallback", leave_out=_CALLBACK_SETS)
+        StudyOptions.of(options, owner="StopwiseCallback", leave_out=_CALLBACK_SETS)
         settings = {"lam": lam, **options, **acquisition}
         self._own_mirrors = Mirrors(settings, owner="StopwiseCallback")
         rules = [_named(rule) for rule in self._own_mirrors.rules]

@@ -45,7 +45,7 @@ class Mirrors:
         space: Distributions | None = None,
     ) -> None:
         self._space = space
-        self.options = StudyOptions.of(options, owner=owner, leave_out=leave_out)
+        self.options = StudyOptions.of(options, owner=owner, leave_out=leave_out, also=("space",))
         self._keywords = options
         cost = None if callable(options.get("cost")) else options.get("cost")
         self.rules = ExternalStudy({"x": Real(0, 1)}, **{**options, "cost": cost}).rules

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from stopwise.core.quantity import quantity
 from stopwise.core.space import Space
+from stopwise.errors import InputError
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.external import ExternalStudy
 from stopwise.tools.audit._inferred_space import described
@@ -72,7 +73,12 @@ class Audit:
 
     def __getitem__(self, rule: str) -> Audited:
         """The row of a rule."""
-        return next(row for row in self.rows if row.rule == rule)
+        row = next((row for row in self.rows if row.rule == rule), None)
+        if row is None:
+            names = ", ".join(row.rule for row in self.rows)
+            message = f"{rule!r} was not audited; there are {names}. Give it in rules=[...]."
+            raise InputError(message)
+        return row
 
     @property
     def heading(self) -> str:
