@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import stopwise as sw
-from stopwise.errors import InputError, JournalError
+from stopwise.errors import InputError, InputTypeError, JournalError
 from stopwise.record.journal import ResumeWarning
 from stopwise.record.journal import file as file_module
 from tests.support import journalled
@@ -347,13 +347,13 @@ def test_lam_and_rules_may_change_and_it_says_so(path):
         ({"direction": "maximize"}, "direction was 'minimize' and is now 'maximize'"),
         ({"seed": 1}, "seed was 0 and is now 1"),
         ({"cost": "seconds"}, "cost was None and is now 'seconds'"),
-        ({"lamb": 1}, "'lamb' is no option of a study"),
+        ({"lamb": 1}, r"'lamb' is no option of a study \(did you mean 'lam'\?\)"),
     ],
 )
 def test_another_study_is_refused_and_the_file_left_alone(path, given, said):
     grown(sw.Study(LINE, lam=0.01, journal=path), 3).close()
     content = path.read_bytes()
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises((InputError, InputTypeError), match=said) as caught:
         sw.Study.resume(path, **given)
     assert "lamb" in given or "lam, budget, acquisition, stopping, watch, max_trials" in str(
         caught.value

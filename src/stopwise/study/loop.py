@@ -17,9 +17,9 @@ from stopwise.core.space import Space
 from stopwise.errors import InputError, InputTypeError
 from stopwise.record.history import Trial
 from stopwise.study import Study
+from stopwise.study.display import Silent
 from stopwise.study.options import check_names, spells_out_options
 from stopwise.study.result import Result
-from stopwise.tools.progress import SECONDS, Progress, Silent
 
 Objective = Callable[[dict[str, Any]], Any]
 
@@ -176,8 +176,12 @@ def _progress(given: object, cost: object) -> Silent:
     if not isinstance(given, bool):
         message = f"progress={given!r}: give True to show the run, or False."
         raise InputTypeError(message)
+    if not given:
+        return Silent()
+    from stopwise.tools.progress import SECONDS, Progress
+
     seconds = isinstance(cost, str) and cost == "seconds"
-    return Progress(unit=SECONDS if seconds else "") if given else Silent()
+    return Progress(unit=SECONDS if seconds else "")
 
 
 class Evaluated(NamedTuple):

@@ -23,9 +23,9 @@ from stopwise.record.journal.file import LineFile
 from stopwise.record.state import State
 from stopwise.study.options import (
     StudyOptions,
+    check_names,
     defaults,
     may_change,
-    names,
     option_values_as_json,
     option_values_from_json,
 )
@@ -144,10 +144,7 @@ def _checked_changes(
     written: Mapping[str, Json], given: Mapping[str, Any], params: ParamsCodec
 ) -> dict[str, tuple[Json, Json]]:
     """The options that ``given`` changes, old and new; a change that is not allowed is refused."""
-    unknown = [name for name in given if name not in names()]
-    if unknown:
-        message = f"{unknown[0]!r} is no option of a study; it has {', '.join(names())}."
-        raise InputError(message)
+    check_names(given)
     first = given.get("start_from")
     handed = {**given, "start_from": [first]} if isinstance(first, Mapping) else dict(given)
     before = {**option_values_as_json(defaults(), params), **written}

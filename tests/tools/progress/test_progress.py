@@ -20,7 +20,8 @@ from stopwise.errors import InputTypeError
 from stopwise.record.history import Observation
 from stopwise.record.outcomes import Completed
 from stopwise.stopping import PBGI, Convergence, FixedTrials
-from stopwise.tools.progress import SECONDS, Progress, Silent
+from stopwise.study.display import Silent
+from stopwise.tools.progress import SECONDS, Progress
 from stopwise.tools.progress.painters import Clock, Forgiving, Live, Notebook, bar, painter_for
 from stopwise.tools.progress.view import told, view_of
 from stopwise.tools.progress.words import amount, configuration, shortened, times

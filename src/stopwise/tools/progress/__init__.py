@@ -8,34 +8,16 @@ it (a closed stream, a narrow terminal) ends the show, never the run.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self, TextIO
+from typing import Any, TextIO
 
 from stopwise.study import Study
+from stopwise.study.display import Silent
 from stopwise.study.result import Result
 from stopwise.tools.progress.painters import Painter, painter_for
 from stopwise.tools.progress.view import told, view_of
 from stopwise.tools.progress.words import SECONDS, amount
 
-__all__ = ["SECONDS", "Progress", "Silent"]
-
-
-class Silent:
-    """Shows nothing, and costs nothing: what a run without progress drives."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        return None
-
-    def begin(self, study: Study) -> None:
-        """A run begins."""
-
-    def changed(self, study: Study) -> None:
-        """Something was asked, told or answered."""
-
-    def end(self, study: Study, result: Result) -> None:
-        """The run is over."""
+__all__ = ["SECONDS", "Progress"]
 
 
 class Progress(Silent):
