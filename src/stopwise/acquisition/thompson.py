@@ -33,6 +33,11 @@ class ThompsonSampling:
 
     def bind(self, snapshot: Snapshot) -> TableScore | PathScore:
         """The score on a snapshot."""
+        parts = snapshot.components
+        if len(parts) > 1:  # a component, then a path of it
+            rng = stream(snapshot.seed, "thompson component", snapshot.trial)
+            chosen = rng.choice(len(parts), p=[weight for weight, _ in parts])
+            return self.bind(parts[int(chosen)][1])
         rng = stream(snapshot.seed, "thompson", snapshot.trial)
         posterior = snapshot.belief.posterior
         if not isinstance(snapshot.domain, Finite):

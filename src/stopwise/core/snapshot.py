@@ -16,6 +16,7 @@ import numpy as np
 
 from stopwise.core.beliefs.belief import Belief
 from stopwise.core.beliefs.distances import chebyshev_distances
+from stopwise.core.beliefs.ensemble import DoubtedMarginals
 from stopwise.core.beliefs.laws import Law
 from stopwise.core.beliefs.prices import expected_cost
 from stopwise.core.beliefs.surrogate import Marginals
@@ -70,6 +71,7 @@ class Snapshot:
         left: What may still be spent; points that cost more are barred.
         replicates: Whether an evaluated point may be evaluated again.
         hints: Further points from which every numerical search starts, (h, width).
+        compared_with: Which observation is the incumbent, where another belief has decided that.
     """
 
     domain: Domain
@@ -86,6 +88,7 @@ class Snapshot:
     left: float = math.inf
     replicates: bool = False
     hints: Array | None = None
+    compared_with: int | None = None
     _memo: Memo = field(default_factory=Memo, init=False, repr=False)  # replace() begins a new one
 
     def __post_init__(self) -> None:
@@ -109,21 +112,38 @@ class Snapshot:
 
     @property
     def best(self) -> float:
-        """The incumbent's value, y*: as observed where that is exact, else its posterior mean."""
+        """The incumbent's value, y*: as observed where that is exact, else a posterior median."""
         return float(self.judged[self.incumbent])
 
     @property
     def incumbent(self) -> int:
         """Which observation is the best; the first of equals."""
+        if self.compared_with is not None:
+            return self.compared_with
         return int(np.argmin(self.judged))
 
     @property
     def judged(self) -> Array:
-        """Values by which observations are compared: exact ones, or posterior means."""
+        """Values by which observations are compared: exact ones, or posterior medians."""
         objective = self.belief.objective
         if objective.exact:
             return self.y
-        return self.once("judged", lambda: objective.law(self.X).mean)
+        return self.once("judged", lambda: objective.law(self.X).median)
+
+    @property
+    def components(self) -> tuple[tuple[float, Snapshot], ...]:
+        """This moment under each posterior of the belief alone, with its weight."""
+        parts = self.belief.components
+        if len(parts) == 1:
+            return ((1.0, self),)
+
+        def compute() -> tuple[tuple[float, Snapshot], ...]:
+            return tuple(
+                (weight, replace(self, belief=belief, compared_with=self.incumbent))
+                for weight, belief in parts
+            )
+
+        return self.once("components", compute)
 
     def rng(self, purpose: str) -> np.random.Generator:
         """The random stream for a purpose at this number of observations."""
@@ -175,15 +195,23 @@ class Snapshot:
         return other
 
     def seen(self, belief: Belief, *, from_incumbent: bool) -> Marginals:
-        """The model of the objective, or of its difference to the incumbent.
+        """The model of the objective, or of what it is believed to gain on the incumbent.
 
-        The mean is that of f(x) in both; from the incumbent, the deviation is that of
-        f(x) - f(incumbent). Where observations are exact the two are the same.
+        From the incumbent it is the model of best + f(x) - f(incumbent), the same where
+        observations are exact, and improvements are doubted as far as the belief is not trusted.
         """
-        if belief.objective.exact or not from_incumbent:
+        if not from_incumbent:
             return belief.objective
-        key = ("relative", len(belief.objective))
-        return self.once(key, lambda: belief.objective.relative_to(self.X[self.incumbent]))
+        key = ("from incumbent", len(belief.objective), belief.trust)
+        return self.once(key, lambda: self._from_incumbent(belief))
+
+    def _from_incumbent(self, belief: Belief) -> Marginals:
+        objective: Marginals = belief.objective
+        if not belief.objective.exact:
+            objective = belief.objective.relative_to(self.X[self.incumbent], self.best)
+        if belief.trust == 1.0:
+            return objective
+        return DoubtedMarginals(objective, self.best, belief.trust)
 
     def law(self, X: Array, belief: Belief | None = None, *, from_incumbent: bool = False) -> Law:
         """The law of the objective; that of all candidates is computed once.
@@ -203,7 +231,8 @@ class Snapshot:
             n = len(belief.objective)
             return law.known_at(self._indices(self.X[:n]), self.y[:n])
 
-        return self.once(("law", type(seen), len(belief.objective)), everywhere)
+        key = ("law", from_incumbent and seen is not belief.objective, len(belief.objective))
+        return self.once(key, everywhere)
 
     @property
     def cheapest(self) -> float:

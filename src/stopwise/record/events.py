@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from stopwise.core.beliefs.belief import Fitted
+from stopwise.core.beliefs.foresight import Foresight
 from stopwise.core.traces import Signal
 from stopwise.record.history import Observation, Trial
 from stopwise.stopping.verdict import Verdict
@@ -53,11 +54,14 @@ class TrialAsked:
         designed: Whether it is the next point of the initial design.
         fitted: The hyper-parameters of the model that chose it, from which the next fit starts;
             None if no model chose it.
+        foresight: How likely the model's beliefs thought it to pay for itself; None if there is
+            only one belief, or if no model chose it.
     """
 
     trial: Trial
     designed: bool
     fitted: Fitted | None
+    foresight: Foresight | None = None
 
 
 @dataclass(frozen=True, slots=True)

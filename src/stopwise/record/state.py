@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stopwise.core.beliefs.belief import Fitted
+from stopwise.core.beliefs.foresight import Foresight
 from stopwise.core.traces import Signal, Trace
 from stopwise.record.events import (
     DesignPlanned,
@@ -45,6 +46,9 @@ class State:
         beside: Number of trials that were pending when each key was last recorded.
         fitted: Hyper-parameters of the model that made the last choice.
         fitted_at: Length of the history at that choice.
+        foresights: What was foreseen of the pending trials, by number.
+        told_choices: What was foreseen of choices that were told, and their values, in the order
+            of telling; None is the value of one that failed.
         lam0: The first lambda, if it was computed from a budget.
         verdict: The last verdict; None after anything that may change it.
     """
@@ -60,6 +64,8 @@ class State:
     beside: dict[str, int] = field(default_factory=dict)
     fitted: Fitted | None = None
     fitted_at: int = -1
+    foresights: dict[int, Foresight] = field(default_factory=dict)
+    told_choices: tuple[tuple[Foresight, float | None], ...] = ()
     lam0: float | None = None
     verdict: Verdict | None = None
 
@@ -103,6 +109,8 @@ class State:
             self.queue = self.queue[1:]
         if event.fitted is not None:
             self.fitted, self.fitted_at = event.fitted, len(self.history)
+        if event.foresight is not None:
+            self.foresights[event.trial.number] = event.foresight
         self.verdict = None
 
     def _tell(self, observation: Observation) -> None:
@@ -110,6 +118,9 @@ class State:
             message = f"trial {observation.number} is told and was not asked, or told before"
             raise ValueError(message)
         self.history = self.history.with_(observation)
+        foresight = self.foresights.get(observation.number)
+        if foresight is not None:
+            self.told_choices = (*self.told_choices, (foresight, observation.value))
         if observation.number in self.pending:
             self._remove(observation.number)
         else:  # data from elsewhere
@@ -124,5 +135,6 @@ class State:
 
     def _remove(self, number: int) -> None:
         del self.pending[number]
+        self.foresights.pop(number, None)
         if number in self.unanswered:
             self.unanswered.remove(number)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
@@ -41,9 +42,32 @@ def union_bound(snapshot: Snapshot, margin: float) -> float:
 def exceedances(snapshot: Snapshot, margin: float, batches: Iterable[int]) -> Iterator[Mask]:
     """For each batch size, which of so many fresh paths have a regret above the margin."""
     rng = snapshot.rng("regret")
+    if _is_single(snapshot):
+        yield from _exceedances_of_one(snapshot, margin, rng, batches)
+        return
+    queues: list[deque[int]] = [deque() for _ in snapshot.components]
+    streams = [  # of each posterior, with as many paths at a time as its queue says
+        _exceedances_of_one(part, margin, rng, iter(queue.popleft, None))
+        for queue, (_, part) in zip(queues, snapshot.components, strict=True)
+    ]
+    for batch in batches:
+        *counts, doubted = _split(snapshot, rng, batch)
+        masks = [np.zeros(doubted, dtype=bool)]
+        for queue, stream, count in zip(queues, streams, counts, strict=True):
+            if count:
+                queue.append(count)
+                masks.append(next(stream))
+        yield rng.permutation(np.concatenate(masks))
+
+
+def _exceedances_of_one(
+    snapshot: Snapshot, margin: float, rng: np.random.Generator, batches: Iterable[int]
+) -> Iterator[Mask]:
+    """The same where the belief has one posterior."""
     domain = snapshot.domain
     if isinstance(domain, Finite):
-        draw = _finite_exceedances(snapshot, domain, margin)
+        key = ("regrets", margin)
+        draw = snapshot.once(key, lambda: _finite_exceedances(snapshot, domain, margin))
         yield from (draw(rng, batch) for batch in batches)
         return
     box = snapshot.once(("crossings", margin), lambda: Crossings.over(snapshot, margin))
@@ -51,6 +75,22 @@ def exceedances(snapshot: Snapshot, margin: float, batches: Iterable[int]) -> It
         yield from (np.zeros(batch, dtype=bool) for batch in batches)
     else:
         yield from box(rng, batches)
+
+
+def _is_single(snapshot: Snapshot) -> bool:
+    """Whether the belief has one posterior and its promises are trusted."""
+    return len(snapshot.components) == 1 and snapshot.belief.trust == 1.0
+
+
+def _split(snapshot: Snapshot, rng: np.random.Generator, n: int) -> list[int]:
+    """How many of n paths each posterior is to draw; the last count is of paths without gain.
+
+    A path that is doubted is no better than the incumbent anywhere.
+    """
+    trust = snapshot.belief.trust
+    chances = [trust * weight for weight, _ in snapshot.components]
+    counts: list[int] = rng.multinomial(n, [*chances, max(1.0 - sum(chances), 0.0)]).tolist()
+    return counts
 
 
 def _finite_exceedances(
@@ -71,6 +111,19 @@ def _finite_exceedances(
 
 def regrets(snapshot: Snapshot, rng: np.random.Generator, n: int) -> Array:
     """Draws of the regret f(x*) - min f: what could still be gained in all."""
+    if not _is_single(snapshot):
+        *counts, doubted = _split(snapshot, rng, n)
+        drawn = [
+            _regrets_of_one(part, rng, count)
+            for count, (_, part) in zip(counts, snapshot.components, strict=True)
+            if count
+        ]
+        return rng.permutation(np.concatenate([*drawn, np.zeros(doubted)]))
+    return _regrets_of_one(snapshot, rng, n)
+
+
+def _regrets_of_one(snapshot: Snapshot, rng: np.random.Generator, n: int) -> Array:
+    """The same where the belief has one posterior."""
     domain = snapshot.domain
     if isinstance(domain, Finite) and len(domain) <= _EXACT:
         return _joint_regrets(snapshot, domain.points)(rng, n)

@@ -49,7 +49,8 @@ class SRGapMedian(ThresholdRule):
     with incumbents :math:`x^*` (best observed), :math:`g = \mu_t(x^*_t) - \mu_t(x^*_{t-1})`,
     :math:`v^2 = \mathrm{Var}_t(f(x^*_t) - f(x^*_{t-1}))`, the UCB-LCB gap :math:`\kappa` of the
     posterior before the last observation (unscaled beta, new n), and KL(new || old) at the last
-    evaluated point, in standardised units. Stop at :math:`\Delta R_t \le \chi\,` median over
+    evaluated point, in standardised units. Of an ensemble, KL and
+    the term of v are averages. Stop at :math:`\Delta R_t \le \chi\,` median over
     t = 1..I, from t = I + 1 on.
 
     Args:
@@ -101,16 +102,21 @@ class SRGapMedian(ThresholdRule):
 def srgap_terms(snapshot: Snapshot) -> tuple[float, float, float]:
     """The three terms of the gap, in objective units."""
     before = snapshot.prefix(snapshot.n - 1)
-    new, old = snapshot.belief.posterior, before.belief.posterior
     x_new, x_old = snapshot.X[snapshot.incumbent], snapshot.X[before.incumbent]
     shift = abs(before.best - snapshot.best)
     gain = 0.0
     if not np.array_equal(x_new, x_old):
         g = snapshot.best - snapshot.judged[before.incumbent]
-        gain = _expected_positive_part(g, _deviation_of_difference(new, x_new, x_old))
+        gain = sum(
+            weight * _expected_positive_part(g, _deviation_of_difference(new, x_new, x_old))
+            for weight, new in snapshot.belief.own.weighted
+        )
     beta = confidence_beta(snapshot.domain.d, snapshot.n, scale=1.0)
     kappa, _, _ = confidence_gap(before, beta)
-    divergence = _divergence(old, snapshot.X[-1], float(snapshot.y[-1]))
+    divergence = sum(
+        weight * _divergence(old, snapshot.X[-1], float(snapshot.y[-1]))
+        for weight, old in before.belief.own.weighted
+    )
     return shift, gain, kappa * math.sqrt(0.5 * divergence)
 
 
@@ -131,12 +137,15 @@ def _expected_positive_part(g: float, v: float) -> float:
 
 
 def _divergence(old: Posterior, x: np.ndarray, y: float) -> float:
-    """KL(new || old) between the posteriors of f after and before observing y at x."""
-    law = old.law(x[None, :])
-    mean, std = float(law.mean[0]), float(law.std[0])
-    scale = old.unit
+    """KL(new || old) between the posteriors of f after and before observing y at x.
+
+    It is taken in the units of the model, where both are normal; a warp does not change it.
+    """
+    at = old(x[None, :])
+    mean, std = float(at.mean[0]), float(at.std[0])
+    scale = old.standardiser.scale
     variance = (std / scale) ** 2
     noise = max(old.hyper.noise, _LEAST_NOISE)
     total = variance + noise
-    surprise = ((y - mean) / scale) ** 2
+    surprise = ((float(old.hyper.warp.forward(np.array(y))) - mean) / scale) ** 2
     return 0.5 * (math.log1p(variance / noise) - variance / total + variance * surprise / total**2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The best configuration so far: by value, or by posterior mean where evaluations are noisy."""
+"""The best configuration so far: by value, or by posterior median where evaluations are noisy."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def best_of(context: StudyContext, snapshots: Snapshots) -> Best | None:
 
 @single_threaded
 def _believed_best(context: StudyContext, snapshots: Snapshots) -> Best:
-    """The configuration with the best posterior mean, and its deviation."""
+    """The configuration with the best posterior median, and its deviation."""
     succeeded = context.history.succeeded
     snapshot = snapshots.now().prefix(len(succeeded))  # without the values believed of failures
     best = succeeded[snapshot.incumbent]
     law = snapshot.belief.objective.law(snapshot.X[[snapshot.incumbent]])
-    value = context.options.sign * float(law.mean[0])
+    value = context.options.sign * float(law.median[0])
     return Best(dict(best.params), value, best.number, float(law.std[0]))

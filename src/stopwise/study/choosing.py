@@ -5,10 +5,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from stopwise.acquisition import LCB, PBGI, PBGID, Acquisition, LogEIPC, make_acquisition
 from stopwise.core.beliefs.belief import Fitted
+from stopwise.core.beliefs.ensemble import Ensemble
+from stopwise.core.beliefs.foresight import Foresight
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
 from stopwise.errors import InputError
@@ -23,6 +28,20 @@ from stopwise.study.spending import Spending
 
 _LEAST_GAIN = 1e-9  # of the spread of values: the U of a budget where no gain is expected
 _WORTH_RECORDER = LogEIPCMedian()  # its signal does not depend on lambda; PBGI-D reads it
+
+
+class Choice(NamedTuple):
+    """A configuration that was chosen.
+
+    Args:
+        params: The configuration.
+        fitted: The hyper-parameters of the model that chose it; None if none did.
+        foresight: How likely the beliefs of the model think it to keep its promise.
+    """
+
+    params: dict[str, Any]
+    fitted: Fitted | None = None
+    foresight: Foresight | None = None
 
 
 class Choosing:
@@ -52,11 +71,11 @@ class Choosing:
         lam0 = self._context.state.lam0
         return None if lam0 is None else PBGID(lam0)
 
-    def choose(self) -> tuple[dict[str, Any], Fitted | None]:
-        """The next configuration, and the hyper-parameters of the model that chose it.
+    def choose(self) -> Choice:
+        """The next configuration.
 
         While there are too few observations for a model, it is a further point of the initial
-        design, and the hyper-parameters are None.
+        design.
         """
         state = self._context.state
         if is_exhausted(self._context):
@@ -65,7 +84,7 @@ class Choosing:
         if not n or n + len(state.pending) < self._design.size:
             more = self._design.another()
             if more is not None:
-                return more, None
+                return Choice(more)
             if not n:
                 raise self._nothing_left()
         if n >= self._design.size:
@@ -77,7 +96,30 @@ class Choosing:
         if x is None:
             raise self._nothing_left()
         self._context.model.go_on_from_here()
-        return self._context.domain.decode(x[None, :])[0], snapshot.belief.fitted
+        params = self._context.domain.decode(x[None, :])[0]
+        return Choice(params, snapshot.belief.fitted, self._foreseen(snapshot, x))
+
+    def _foreseen(self, snapshot: Snapshot, x: Array) -> Foresight | None:
+        """How likely each belief of an ensemble thinks the choice to gain what is promised of it.
+
+        Where that is expected to be nothing there is nothing to foresee.
+        """
+        objective = snapshot.belief.objective
+        if not isinstance(objective, Ensemble):
+            return None
+        at = x[None, :]
+        law = snapshot.law(at, from_incumbent=True)
+        promised = float(np.exp(law.log_ei(snapshot.best).value[0])) / snapshot.belief.trust
+        level = snapshot.best - promised
+        if not level < snapshot.best:
+            return None
+        chances = [
+            float(np.exp(marginals.law(at).log_cdf(level)[0]))
+            for marginals in objective.each_relative_to(
+                snapshot.X[snapshot.incumbent], snapshot.best
+            )
+        ]
+        return Foresight(level, tuple(chances))
 
     def _acquisition_at(self, snapshot: Snapshot) -> Acquisition:
         """The acquisition; on a box, LogEIPC in place of PBGI once nothing is worth its price.
@@ -116,13 +158,7 @@ class Choosing:
 
 
 def with_pending_believed(snapshot: Snapshot) -> Snapshot:
-    """The snapshot as if each pending point had given its posterior mean; for choosing only.
-
-    This is the kriging believer of Ginsbourger, Le Riche and Carraro (2010).
-    """
+    """The snapshot as if each pending point had given what is expected of it; to choose with."""
     if not len(snapshot.pending):
         return snapshot
-    objective = snapshot.belief.posterior
-    for x in snapshot.pending:
-        objective = objective.append(x, float(objective.law(x[None, :]).mean[0]))
-    return replace(snapshot, belief=replace(snapshot.belief, objective=objective))
+    return replace(snapshot, belief=snapshot.belief.with_pending(snapshot.pending))

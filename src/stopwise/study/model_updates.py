@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.beliefs.belief import Belief, believe, believe_as_fitted
+from stopwise.core.beliefs.foresight import Seen
+from stopwise.core.beliefs.models import Data, make_model
 from stopwise.core.beliefs.prices import (
     CostModel,
     LearnedPrice,
@@ -68,6 +70,7 @@ class ModelUpdates:
         self._cost = cost
         self._options = options
         self._refits = RefitAlways() if refits is None else refits
+        self._model = make_model(options.surrogate)
         self._anchor: _Anchor | None = None
         self._known_price: Price | None = None  # the price of a known cost never changes
         self._of: tuple[Observation, ...] | None = None  # the history that _latest is for
@@ -103,13 +106,13 @@ class ModelUpdates:
         return float(expected_cost(price, self.encoded.encode([params]))[0])
 
     def _updated(self, X: Array, y: Array, state: State) -> _Anchor:
-        anchor, history = self._anchor, state.history
+        anchor = self._anchor
         if anchor is None:
             return self._fitted(X, y, state)
         t = len(y) - (state.initial or 0)
         if self._refits.is_due(len(y), fitted_to=anchor.fitted_to, t=t):
             return self._fitted(X, y, state)
-        return self._extended(anchor, X, y, history)
+        return self._extended(anchor, X, y, state)
 
     def _fitted(self, X: Array, y: Array, state: State) -> _Anchor:
         """Fit, starting from the hyper-parameters of the last choice.
@@ -120,32 +123,54 @@ class ModelUpdates:
         """
         cost = self._cost if self._known_price is None else Priced(self._known_price)
         paid = self.encoded.paid(state.history)
-        exact = self._options.noise is None
+        data = self._data(X, y, state)
         start = state.fitted if self._anchor is None else self._anchor.belief.fitted
         if self._anchor is None and state.fitted_at == len(state.history) and start is not None:
             belief = believe_as_fitted(
-                self._domain, X, y, paid=paid, cost=cost, fitted=start, exact=exact
+                self._model, self._domain, data, paid=paid, cost=cost, fitted=start
             )
         else:
             belief = believe(
+                self._model,
                 self._domain,
-                X,
-                y,
+                data,
                 paid=paid,
                 cost=cost,
-                noise=self._options.noise,
-                prior=self._options.prior,
                 start=start,
+                seen=self._seen(state),
             )
             if is_known(self._cost):
                 self._known_price = belief.price
         return _Anchor(belief, len(y), len(paid[1]))
 
-    def _extended(self, anchor: _Anchor, X: Array, y: Array, history: History) -> _Anchor:
+    def _seen(self, state: State) -> list[Seen]:
+        """What was foreseen of the choices that were told, and whether it came."""
+        sign = self._options.sign
+        return [
+            Seen(foresight, came=value is not None and sign * value < foresight.level)
+            for foresight, value in state.told_choices
+        ]
+
+    def _data(self, X: Array, y: Array, state: State) -> Data:
+        options = self._options
+        design = len(y) if state.initial is None else state.initial
+        return Data(
+            X,
+            y,
+            self._domain.groups,
+            design,
+            noise=options.noise,
+            prior=options.prior,
+            bounds=options.minimised_bounds,
+        )
+
+    def _extended(self, anchor: _Anchor, X: Array, y: Array, state: State) -> _Anchor:
         """The anchor with the newest observations and costs, at the same hyper-parameters."""
-        objective, price = anchor.belief.posterior, anchor.belief.price
+        history, price = state.history, anchor.belief.price
+        objective = anchor.belief.own
         for x, value in zip(X[len(objective) :], y[len(objective) :], strict=True):
             objective = objective.append(x, float(value))
+        objective = self._model.weighed(objective, self._seen(state))
         paid_at, costs = self.encoded.paid(history)
         if isinstance(price, LearnedPrice):
             posterior = price.posterior

@@ -41,7 +41,7 @@ from stopwise.record.outcomes import Outcome
 from stopwise.stopping import StoppingRule, Verdict, make_rule
 from stopwise.study.best import best_of
 from stopwise.study.budget import Budget
-from stopwise.study.choosing import Choosing
+from stopwise.study.choosing import Choice, Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.deciding import Deciding
 from stopwise.study.event_log import EventLog
@@ -246,12 +246,12 @@ class Study:
             return replace(trial, params=dict(trial.params))
         self._design.plan()
         designed = self._design.next()
-        params, fitted = self._choosing.choose() if designed is None else (designed, None)
-        trial = Trial(
-            state.next, params, self._spending.foreseen(params, design_done=self._design.is_done)
-        )
-        log.commit(TrialAsked(trial, designed is not None, fitted), began)
-        return replace(trial, params=dict(params))  # a copy, which the caller may change
+        choice = self._choosing.choose() if designed is None else Choice(designed)
+        expected = self._spending.foreseen(choice.params, design_done=self._design.is_done)
+        trial = Trial(state.next, choice.params, expected)
+        asked = TrialAsked(trial, designed is not None, choice.fitted, choice.foresight)
+        log.commit(asked, began)
+        return replace(trial, params=dict(trial.params))  # a copy, which the caller may change
 
     def tell(
         self,

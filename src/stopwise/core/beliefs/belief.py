@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from stopwise.core.beliefs.fit import NUGGET, fit_posterior
-from stopwise.core.beliefs.gp import Posterior, condition
-from stopwise.core.beliefs.hyperparameters import Hyperparameters
+from stopwise.core.beliefs.ensemble import Ensemble
+from stopwise.core.beliefs.foresight import Seen
+from stopwise.core.beliefs.gp import Posterior
+from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
+from stopwise.core.beliefs.models import Data, ObjectiveModel
 from stopwise.core.beliefs.prices import CostModel, LearnedCost, LearnedPrice, Price
-from stopwise.core.beliefs.standardiser import Standardiser
-from stopwise.core.beliefs.surrogate import Surrogate
+from stopwise.core.beliefs.surrogate import Surrogate, Updatable
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.lognormal import log_harmonic_mean, log_mean
 from stopwise.core.space import Domain
@@ -26,7 +28,7 @@ Pricing = Literal["exp", "inv"]
 class Fitted:
     """The hyper-parameters of a belief; the next fits begin from them."""
 
-    objective: Hyperparameters
+    objective: ObjectiveFit
     price: Hyperparameters | None = None
 
 
@@ -35,7 +37,7 @@ class Belief:
     """A model of the objective and the price of evaluating it.
 
     Args:
-        objective: A ``Posterior``, or another library's model that offers the same laws.
+        objective: A ``Posterior``, an ``Ensemble``, or another library's model that offers laws.
         price: How ln c is distributed.
     """
 
@@ -43,13 +45,13 @@ class Belief:
     price: Price
 
     @property
-    def posterior(self) -> Posterior:
-        """The Gaussian process, for what laws at points cannot tell: paths, covariances, prefixes.
+    def own(self) -> Updatable:
+        """The model, for what laws at points cannot tell: paths, covariances, prefixes.
 
         Raises:
             InputTypeError: The model is another library's.
         """
-        if isinstance(self.objective, Posterior):
+        if isinstance(self.objective, Posterior | Ensemble):
             return self.objective
         message = (
             f"the objective's model is a {type(self.objective).__name__}, which gives the law of f"
@@ -59,14 +61,36 @@ class Belief:
         raise InputTypeError(message)
 
     @property
+    def trust(self) -> float:
+        """The probability that improvements that the model promises are real."""
+        return self.own.trust if isinstance(self.objective, Posterior | Ensemble) else 1.0
+
+    @property
+    def components(self) -> tuple[tuple[float, Belief], ...]:
+        """A belief for each posterior of the model, with its weight; prices are shared."""
+        return tuple((w, replace(self, objective=posterior)) for w, posterior in self.own.weighted)
+
+    @property
+    def posterior(self) -> Posterior:
+        """The posterior of a belief that has only one.
+
+        Raises:
+            InputTypeError: The model has several, or is another library's.
+        """
+        if isinstance(self.own, Posterior):
+            return self.own
+        message = "this belief has several posteriors: take Belief.components, one after another."
+        raise InputTypeError(message)
+
+    @property
     def fitted(self) -> Fitted:
         """The hyper-parameters; those of a price only if it was learned."""
         learned = self.price if isinstance(self.price, LearnedPrice) else None
-        return Fitted(self.posterior.hyper, learned.posterior.hyper if learned else None)
+        return Fitted(self.own.fit, learned.posterior.hyper if learned else None)
 
     def prefix(self, k: int) -> Belief:
         """The belief in the objective after its first k observations; prices stay."""
-        return replace(self, objective=self.posterior.prefix(k))
+        return replace(self, objective=self.own.prefix(k))
 
     def with_failures(self, X: Array, y: Array) -> Belief:
         """The belief that evaluations at the rows of X failed, where others gave y.
@@ -76,10 +100,19 @@ class Belief:
         region in which evaluations fail does not stop. (The worst value instead, "floor padding",
         bends a smooth model so far that it is sure of what it does not know, and stops early.)
         """
-        objective, ordinary = self.posterior, float(np.median(y))
+        objective, ordinary = self.own, float(np.median(y))
         for x in X:
-            expected = float(objective.law(x[None, :]).mean[0])
-            objective = objective.append(x, max(ordinary, expected))
+            objective = objective.believing(x, ordinary)
+        return replace(self, objective=objective)
+
+    def with_pending(self, X: Array) -> Belief:
+        """The belief as if the rows of X had given their medians, each component its own.
+
+        This is the kriging believer of Ginsbourger, Le Riche and Carraro (2010).
+        """
+        objective = self.own
+        for x in X:
+            objective = objective.believing(x)
         return replace(self, objective=objective)
 
     def log_price(self, X: Array, pricing: Pricing = "exp") -> Array:
@@ -96,68 +129,50 @@ class Belief:
 
 
 def believe(
+    model: ObjectiveModel,
     domain: Domain,
-    X: Array,
-    y: Array,
+    data: Data,
     *,
     paid: tuple[Array, Array],
     cost: CostModel,
-    noise: float | Literal["learn"] | None = None,
-    prior: str | None = "lognormal",
     start: Fitted | None = None,
+    seen: Sequence[Seen] = (),
 ) -> Belief:
     """Fit objective and price to what was observed.
 
     Args:
+        model: How the objective is modelled.
         domain: The encoded space.
-        X: Evaluated points.
-        y: Their values, to be minimised.
+        data: The observations.
         paid: Points at which something was paid, and what.
         cost: Where costs come from.
-        noise: None for exact observations, a variance in squared units of y, or ``"learn"``.
-        prior: Of the hyper-parameters.
         start: The hyper-parameters of an earlier belief, from which the fits begin.
+        seen: What earlier choices were expected to bring, and whether it came.
     """
-    if noise is None:
-        variance: float | None = NUGGET
-    elif noise == "learn":
-        variance = None
-    else:
-        variance = float(noise) / Standardiser.of(y).scale ** 2
-    objective = fit_posterior(
-        X,
-        y,
-        groups=domain.groups,
-        noise=variance,
-        prior=prior,
-        start=start.objective if start else None,
-        interpolate=noise is None,
-    )
+    objective = model.fit(data, start.objective if start else None, seen)
     return Belief(objective, cost.price(domain, *paid, start.price if start else None))
 
 
 def believe_as_fitted(
+    model: ObjectiveModel,
     domain: Domain,
-    X: Array,
-    y: Array,
+    data: Data,
     *,
     paid: tuple[Array, Array],
     cost: CostModel,
     fitted: Fitted,
-    exact: bool,
 ) -> Belief:
     """The belief at hyper-parameters that were fitted to the same data before.
 
     Args:
+        model: How the objective is modelled.
         domain: The encoded space.
-        X: Evaluated points.
-        y: Their values, to be minimised.
+        data: The observations.
         paid: Points at which something was paid, and what.
         cost: Where costs come from.
         fitted: The hyper-parameters.
-        exact: Whether observations are exact.
     """
-    objective = condition(X, y, fitted.objective, groups=domain.groups, interpolate=exact)
+    objective = model.as_fitted(data, fitted.objective)
     if isinstance(cost, LearnedCost) and fitted.price is not None:
         return Belief(objective, cost.price_as_fitted(domain, *paid, fitted.price))
     return Belief(objective, cost.price(domain, *paid, fitted.price))

@@ -6,8 +6,12 @@ difference: a point that cannot be told from x* gains nothing, however uncertain
 
 .. math:: \mathrm{Var}(f(x) - f(x^*)) = s^2(x) + s^2(x^*) - 2\,\mathrm{cov}(x, x^*)
 
-The covariance is a sum of kernels about the data and x*, so its gradient is one as well. Where
-outputs are warped, the difference is taken before the warp is undone.
+The covariance is a sum of kernels about the data and x*, so its gradient is one as well.
+
+The law is that of value + f(x) - f(x*), where the value is what is believed of f(x*): its mean, or
+in an ensemble the one value that all components are compared with. Where outputs are warped, f(x*)
+= w^-1(z*) with a normal z*, and given z* the warped f(x) is normal. The law is then a mixture over
+the nodes of a quadrature of z*; at x = x* every component of it is certain of the value.
 """
 
 from __future__ import annotations
@@ -19,49 +23,84 @@ import numpy as np
 
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.kernel_basis import KernelBasis
-from stopwise.core.beliefs.laws import Law, Normal
+from stopwise.core.beliefs.laws import Law, Mixture, Normal, Shifted
+from stopwise.core.beliefs.surrogate import Marginals
+from stopwise.core.beliefs.warps import DEFAULT_WARP
 from stopwise.core.numerics import cholesky
 from stopwise.core.numerics.arrays import Array
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)  # of the quadrature of z*
+
+
+def difference_posterior(posterior: Posterior, x: Array, value: float | None = None) -> Marginals:
+    """The posterior of value + f - f(x), jointly.
+
+    Args:
+        posterior: The posterior.
+        x: The point that f is compared with.
+        value: What is believed of f(x); the posterior's own median if left out.
+    """
+    if posterior.hyper.warp == DEFAULT_WARP:
+        shift = 0.0 if value is None else value - float(posterior(x[None, :]).mean[0])
+        return DifferencePosterior(posterior, x, shift)
+    if value is None:
+        value = float(posterior.law(x[None, :]).median[0])
+    return WarpedDifference(DifferencePosterior(posterior, x), value)
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what derives from the fields is cached
 class DifferencePosterior:
-    """The mean of f(x), and the deviation of f(x) - f(x*), over x."""
+    """The mean of f(x), and the deviation of f(x) - f(x*), over x; for outputs without a warp.
+
+    Args:
+        posterior: The posterior.
+        x: x*.
+        shift: Added to the means: the value less the mean of f(x*).
+    """
 
     posterior: Posterior
     x: Array
+    shift: float = 0.0
 
     def law(self, X: Array) -> Law:
-        """The law with these means and deviations, in the user's units."""
-        return self.posterior.hyper.warp.law(self(X))
+        """The normal law with these means and deviations."""
+        return self(X)
 
     def law_with_gradient(self, X: Array) -> tuple[Law, tuple[Array, ...]]:
         """The law and the gradients of its parameters in x."""
         normal, *gradients = self.with_gradient(X)
-        return self.posterior.hyper.warp.law(normal), tuple(gradients)
+        return normal, tuple(gradients)
 
     def __call__(self, X: Array) -> Normal:
         """Means of f, and deviations of the difference, at the rows of X."""
         mean, std = self.posterior(X)
-        covariance = self._basis.values(self.posterior.scaled(X)) @ self._weights
-        return Normal(mean, self._deviation(std, covariance))
+        return Normal(mean + self.shift, self._deviation(std, self.covariance(X)))
+
+    def covariance(self, X: Array) -> Array:
+        """Covariances of f at the rows of X with f(x*)."""
+        return np.asarray(self._basis.values(self.posterior.scaled(X)) @ self._weights)
+
+    def covariance_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """The same with gradients in x."""
+        kernels = self._basis.at(self.posterior.scaled(X))
+        gradient = self.posterior.in_x(kernels.gradients(self._weights)[0], X)
+        return kernels.values @ self._weights, gradient
 
     def with_gradient(self, X: Array) -> tuple[Normal, Array, Array]:
         """The same with the gradients of mean and deviation in x."""
         (mean, std), d_mean, d_std = self.posterior.with_gradient(X)
-        kernels = self._basis.at(self.posterior.scaled(X))
-        deviation = self._deviation(std, kernels.values @ self._weights)
-        d_covariance = self.posterior.in_x(kernels.gradients(self._weights)[0], X)
+        covariance, d_covariance = self.covariance_with_gradient(X)
+        deviation = self._deviation(std, covariance)
         d_half_variance = std[:, None] * d_std - d_covariance
         safe = np.maximum(deviation, 1e-300)[:, None]
         d_deviation = np.where(deviation[:, None] > 0, d_half_variance / safe, 0.0)
-        return Normal(mean, deviation), d_mean, d_deviation
+        return Normal(mean + self.shift, deviation), d_mean, d_deviation
 
     def _deviation(self, std: Array, covariance: Array) -> Array:
-        return np.sqrt(np.maximum(std**2 + self._reference**2 - 2.0 * covariance, 0.0))
+        return np.sqrt(np.maximum(std**2 + self.reference**2 - 2.0 * covariance, 0.0))
 
     @cached_property
-    def _reference(self) -> float:
+    def reference(self) -> float:
         """The deviation of f(x*)."""
         return float(self.posterior(self.x[None, :]).std[0])
 
@@ -78,3 +117,46 @@ class DifferencePosterior:
         pull = cholesky.solve_upper(lower, cholesky.solve_lower(lower, cross))[:, 0]
         unit = self.posterior.hyper.outputscale * self.posterior.standardiser.scale**2
         return unit * np.append(-pull, 1.0)
+
+
+@dataclass(frozen=True, eq=False)  # no slots: what derives from the fields is cached
+class WarpedDifference:
+    """The same where outputs are warped: a mixture over the nodes of f(x*)."""
+
+    difference: DifferencePosterior
+    value: float
+
+    def law(self, X: Array) -> Law:
+        """The mixture over the nodes."""
+        mean, std = self.difference.posterior(X)
+        return self._mixture(mean, std, self.difference.covariance(X))[0]
+
+    def law_with_gradient(self, X: Array) -> tuple[Law, tuple[Array, ...]]:
+        """The mixture, and the gradients of mean and deviation at each node."""
+        (mean, std), d_mean, d_std = self.difference.posterior.with_gradient(X)
+        covariance, d_covariance = self.difference.covariance_with_gradient(X)
+        law, slope, rest = self._mixture(mean, std, covariance)
+        by_slope = self._per_reference * d_covariance
+        d_square = std[:, None] * d_std - slope[:, None] * by_slope
+        d_rest = np.where(rest[:, None] > 0, d_square / np.maximum(rest, 1e-300)[:, None], 0.0)
+        gradients = [each for node in _NODES for each in (d_mean + node * by_slope, d_rest)]
+        return law, tuple(gradients)
+
+    def _mixture(self, mean: Array, std: Array, covariance: Array) -> tuple[Mixture, Array, Array]:
+        """The law, the slope of the warped f(x) in a node, and its deviation given z*."""
+        warp, difference = self.difference.posterior.hyper.warp, self.difference
+        slope = self._per_reference * covariance
+        rest = np.sqrt(np.maximum(std**2 - slope**2, 0.0))
+        centre = float(difference.posterior(difference.x[None, :]).mean[0])
+        at_x = warp.inverse(centre + difference.reference * _NODES)
+        laws = [
+            Shifted(warp.law(Normal(mean + node * slope, rest)), self.value - float(there))
+            for node, there in zip(_NODES, at_x, strict=True)
+        ]
+        return Mixture(_WEIGHTS / _WEIGHTS.sum(), laws), slope, rest
+
+    @property
+    def _per_reference(self) -> float:
+        """One over the deviation of z*; 0 where f(x*) is certain."""
+        reference = self.difference.reference
+        return 1.0 / reference if reference > 0.0 else 0.0

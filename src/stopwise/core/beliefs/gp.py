@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from stopwise.core.beliefs.distances import from_pairs, pair_square_distances
-from stopwise.core.beliefs.hyperparameters import Hyperparameters
+from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
 from stopwise.core.beliefs.kernel_basis import KernelBasis
 from stopwise.core.beliefs.laws import Law, Normal
 from stopwise.core.beliefs.observations import as_data
@@ -38,12 +38,13 @@ from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.errors import InputError
 
 if TYPE_CHECKING:
-    from stopwise.core.beliefs.difference_posterior import DifferencePosterior
+    from stopwise.core.beliefs.surrogate import Marginals
 
 __all__ = ["Hyperparameters", "Normal", "Posterior", "Standardiser", "condition"]
 
 AnyArray = TypeVar("AnyArray", Array, Indices)
 
+_LARGEST = 1e300  # a value in place of a median that overflows, as those of warped laws may
 _BLOCK = 512  # rows per pass over many candidates: bounds memory, keeps temporaries in cache
 
 
@@ -112,6 +113,21 @@ class Posterior:
         constant = len(self) * math.log(2.0 * math.pi)
         return -0.5 * (quadratic + cholesky.log_determinant(self.lower) + constant)
 
+    @property
+    def fit(self) -> ObjectiveFit:
+        """The hyper-parameters."""
+        return ObjectiveFit((self.hyper,))
+
+    @property
+    def trust(self) -> float:
+        """What it promises is taken as it is."""
+        return 1.0
+
+    @property
+    def weighted(self) -> tuple[tuple[float, Posterior], ...]:
+        """Itself."""
+        return ((1.0, self),)
+
     # ------------------------------------------------------------------ values
 
     def law(self, X: Array) -> Law:
@@ -123,11 +139,11 @@ class Posterior:
         normal, *gradients = self.with_gradient(X)
         return self.hyper.warp.law(normal), tuple(gradients)
 
-    def relative_to(self, x: Array) -> DifferencePosterior:
-        """The posterior as seen from x: means of f, deviations of f - f(x)."""
-        from stopwise.core.beliefs.difference_posterior import DifferencePosterior
+    def relative_to(self, x: Array, value: float) -> Marginals:  # noqa: ARG002  it is its own
+        """The posterior of value + f - f(x), where the value is its own median of f(x)."""
+        from stopwise.core.beliefs.difference_posterior import difference_posterior
 
-        return DifferencePosterior(self, x)
+        return difference_posterior(self, x)
 
     def __call__(self, X: Array) -> Normal:
         """Mean and deviation at the rows of X, in the units of the warp."""
@@ -216,6 +232,11 @@ class Posterior:
             whitener=_frozen(cholesky.append_row(self.whitener, whitener_row, 1.0 / pivot)),
             residual=_frozen(np.append(self.residual, innovation)),
         )
+
+    def believing(self, x: Array, least: float = -math.inf) -> Posterior:
+        """As if x had given the median that is expected there, or ``least`` if that is more."""
+        median = float(self.law(x[None, :]).median[0])
+        return self.append(x, min(max(least, median), _LARGEST))
 
     def prefix(self, k: int) -> Posterior:
         """The posterior given only the first k observations, at the same hyper-parameters."""

@@ -51,3 +51,18 @@ class Hyperparameters:
     def _key(self) -> tuple[object, ...]:
         numbers = (self.outputscale, self.noise, self.mean, *self.lengthscales.ravel().tolist())
         return (self.kernel, self.warp, *numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveFit:
+    """All that a fit decided: the next fit starts from it, and a resumed study goes on with it.
+
+    Args:
+        components: The hyper-parameters of each posterior, with kernel and warp.
+        weights: One each, if there are several.
+        trust: The probability that promised improvements are real.
+    """
+
+    components: tuple[Hyperparameters, ...]
+    weights: tuple[float, ...] = (1.0,)
+    trust: float = 1.0

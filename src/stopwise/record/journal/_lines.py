@@ -17,6 +17,8 @@ from stopwise.core.beliefs import (
     Kernel,
     Warp,
 )
+from stopwise.core.beliefs.foresight import Foresight
+from stopwise.core.beliefs.hyperparameters import ObjectiveFit
 from stopwise.core.traces import Signal
 from stopwise.errors import JournalError
 from stopwise.record.events import (
@@ -50,15 +52,8 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
         case SignalsRecorded(signals):
             recorded = {key: _signal_as_json(signal) for key, signal in signals.items()}
             return {"event": "signals", "signals": recorded}
-        case TrialAsked(trial, designed, fitted):
-            return {
-                "event": "ask",
-                "trial": trial.number,
-                "params": params.as_json(trial.params),
-                "expected_cost": trial.expected_cost,
-                "designed": designed,
-                "fitted": None if fitted is None else _fitted_as_json(fitted),
-            }
+        case TrialAsked():
+            return _ask_as_json(event, params)
         case TrialAskedAgain(trial_number):
             return {"event": "ask again", "trial": trial_number}
         case TrialTold(observation):
@@ -91,10 +86,31 @@ def from_line(line: Mapping[str, Any], params: ParamsCodec) -> Event:
     return _READERS[line["event"]](line, params)
 
 
+def _ask_as_json(event: TrialAsked, params: ParamsCodec) -> dict[str, Any]:
+    line = {
+        "event": "ask",
+        "trial": event.trial.number,
+        "params": params.as_json(event.trial.params),
+        "expected_cost": event.trial.expected_cost,
+        "designed": event.designed,
+        "fitted": None if event.fitted is None else _fitted_as_json(event.fitted),
+    }
+    if event.foresight is not None:
+        line["foresight"] = {
+            "level": event.foresight.level,
+            "chances": list(event.foresight.chances),
+        }
+    return line
+
+
 def _read_ask(line: Json, params: ParamsCodec) -> TrialAsked:
     trial = Trial(line["trial"], params.inside(line["params"]), line["expected_cost"])
     fitted = None if line["fitted"] is None else _fitted(line["fitted"])
-    return TrialAsked(trial, line["designed"], fitted)
+    foresight = None
+    if "foresight" in line:
+        foreseen = line["foresight"]
+        foresight = Foresight(foreseen["level"], tuple(foreseen["chances"]))
+    return TrialAsked(trial, line["designed"], fitted, foresight)
 
 
 def _read_tell(line: Json, params: ParamsCodec) -> TrialTold:
@@ -151,12 +167,30 @@ def _signal(line: Json) -> Signal:
 
 def _fitted_as_json(fitted: Fitted) -> Json:
     price = None if fitted.price is None else _hyper_as_json(fitted.price)
-    return {"objective": _hyper_as_json(fitted.objective), "price": price}
+    return {"objective": _objective_as_json(fitted.objective), "price": price}
 
 
 def _fitted(line: Json) -> Fitted:
     price = None if line["price"] is None else _hyper(line["price"])
-    return Fitted(_hyper(line["objective"]), price)
+    return Fitted(_objective(line["objective"]), price)
+
+
+def _objective_as_json(fit: ObjectiveFit) -> Json:
+    """The hyper-parameters of one posterior, or those of several with weights and trust."""
+    if len(fit.components) == 1:
+        return _hyper_as_json(fit.components[0])
+    return {
+        "components": [_hyper_as_json(hyper) for hyper in fit.components],
+        "weights": list(fit.weights),
+        "trust": fit.trust,
+    }
+
+
+def _objective(line: Json) -> ObjectiveFit:
+    if "components" not in line:
+        return ObjectiveFit((_hyper(line),))
+    components = tuple(map(_hyper, line["components"]))
+    return ObjectiveFit(components, tuple(line["weights"]), line["trust"])
 
 
 def _hyper_as_json(hyper: Hyperparameters) -> Json:
@@ -189,10 +223,19 @@ def _member_as_json(value: Kernel | Warp, kind: str, table: Mapping[str, object]
             f" {', '.join(table)}. Leave out journal=, or use one of these."
         )
         raise JournalError(message)
-    parameters = {f.name: getattr(value, f.name) for f in dataclasses.fields(cast("Any", value))}
-    return {"name": value.name, **parameters}
+    parameters: dict[str, Json] = {"name": value.name}
+    for field in dataclasses.fields(cast("Any", value)):
+        of = getattr(value, field.name)  # a number, or the warp within a clipped one
+        parameters[field.name] = (
+            number(of) if isinstance(of, float) else _member_as_json(of, kind, table)
+        )
+    return parameters
 
 
 def _member(line: Json, table: Mapping[str, Callable[..., T]]) -> T:
-    parameters = {name: value for name, value in line.items() if name != "name"}
+    parameters = {
+        name: _member(value, table) if isinstance(value, dict) else as_float(value)
+        for name, value in line.items()
+        if name != "name"
+    }
     return table[line["name"]](**parameters)

@@ -8,14 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from stopwise.core.beliefs.warps.clipped import Clipped
 from stopwise.core.beliefs.warps.identity import Identity
+from stopwise.core.beliefs.warps.log import LogWarp
+from stopwise.core.beliefs.warps.soft import SoftWarp
 from stopwise.core.beliefs.warps.warp import Warp
 from stopwise.core.lookup import make
 
-__all__ = ["DEFAULT_WARP", "WARPS", "Warp", "make_warp"]
+__all__ = [
+    "DEFAULT_WARP",
+    "WARPS",
+    "Clipped",
+    "Identity",
+    "LogWarp",
+    "SoftWarp",
+    "Warp",
+    "make_warp",
+]
 
 WARPS: dict[str, Callable[..., Warp]] = {
     "identity": Identity,
+    "soft": SoftWarp,
+    "log": LogWarp,
+    "clipped": Clipped,
 }
 
 DEFAULT_WARP: Warp = Identity()

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""The law of f when improvements are doubted: with some probability none comes.
+
+A model promises values below the best one, and with probability 1 - trust f is no better than the
+best after all: f is then max(f, level). Above the level nothing changes. So
+:math:`F_\rho(u) = \rho F(u)` for u below the level and F(u) from it on, and
+
+.. math:: \mathrm{EI}_\rho(y) = \rho\,\mathrm{EI}(\min(y, l)) + \int_l^{\max(y, l)} F
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri_exp
+
+from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares
+from stopwise.core.beliefs.laws._roots import fair_value_at, rates
+from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
+from stopwise.core.numerics.arrays import Array, Indices, Mask
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Doubted:
+    """A law of which improvements below a level are believed with a probability only.
+
+    Args:
+        law: The law as the model states it.
+        level: The best value so far.
+        trust: The probability that the model is right about improvements, in (0, 1].
+
+    Example:
+        >>> from stopwise.core.beliefs.laws import Normal
+        >>> law = Normal(np.array([1.0]), np.array([0.5]))
+        >>> doubted = Doubted(law, level=0.8, trust=0.5)
+        >>> gains = [np.exp(each.log_ei(0.8).value[0]) for each in (law, doubted)]
+        >>> round(gains[1] / gains[0], 12)
+        0.5
+    """
+
+    law: Law
+    level: float
+    trust: float
+
+    @property
+    def parameters(self) -> tuple[Array, ...]:
+        """Those of the law."""
+        return self.law.parameters
+
+    @property
+    def mean(self) -> Array:
+        """The mean, raised by the improvement that is not believed."""
+        gain = np.exp(self.law.log_ei(self.level).value)
+        return np.asarray(self.law.mean + (1.0 - self.trust) * gain)
+
+    @property
+    def std(self) -> Array:
+        """That of the law: what a doubt takes away from it is not counted."""
+        return self.law.std
+
+    @property
+    def median(self) -> Array:
+        """The quantile at 1/2."""
+        return self.quantile(0.0).value
+
+    def log_ei(self, level: Array | float) -> WithSlopes:
+        """Below the level of doubt, the law's and the log of the trust."""
+        return self.log_ei_between(-math.inf, level)
+
+    def log_ei_between(self, low: Array | float, level: Array | float) -> WithSlopes:
+        """The part below the level of doubt with its trust, the rest as it is."""
+        below = self.law.log_ei_between(low, np.minimum(level, self.level))
+        above = self.law.log_ei_between(np.maximum(low, self.level), level)
+        terms = np.array([below.value + math.log(self.trust), above.value])
+        total = log_sum(terms)
+        of_below, of_above = shares(terms, total)
+        slopes = (
+            scaled(of_below, b) + scaled(of_above, a)
+            for b, a in zip(below.slopes, above.slopes, strict=True)
+        )
+        return WithSlopes(total, tuple(slopes))
+
+    def cdf(self, level: Array | float) -> WithSlopes:
+        """The law's, times the trust below the level of doubt."""
+        value, slopes = self.law.cdf(level)
+        factor = np.where(np.asarray(level) < self.level, self.trust, 1.0)
+        return WithSlopes(factor * value, tuple(factor * slope for slope in slopes))
+
+    def log_cdf(self, level: Array | float) -> Array:
+        """Log of the cdf."""
+        return np.asarray(self.law.log_cdf(level) + self._log_trust(level))
+
+    def log_survival(self, level: Array | float) -> Array:
+        """Log of what is left above."""
+        doubted = np.log1p(-self.trust * np.exp(self.law.log_cdf(level)))
+        below = np.asarray(level) < self.level
+        return np.where(below, doubted, self.law.log_survival(level))
+
+    def log_density(self, level: Array | float) -> Array:
+        """The law's, with the trust below the level of doubt; mass at it is not a density."""
+        return np.asarray(self.law.log_density(level) + self._log_trust(level))
+
+    def z_score(self, level: Array | float) -> WithSlopes:
+        """From the log cdf below the level of doubt."""
+        inner = self.law.z_score(level)
+        below = np.asarray(level) < self.level
+        z = np.where(below, ndtri_exp(self.log_cdf(level)), inner.value)
+        with np.errstate(all="ignore"):  # the ratio of the densities of z-scores
+            ratio = self.trust * np.exp(0.5 * (z - inner.value) * (z + inner.value))
+        factor = np.where(below, np.where(np.isfinite(z), ratio, 0.0), 1.0)
+        return WithSlopes(z, tuple(scaled(factor, slope) for slope in inner.slopes))
+
+    def quantile(self, z: float) -> WithSlopes:
+        """The level of doubt where the mass at it is; above, the law's; below, that of p/trust."""
+        at_level = self.law.log_cdf(self.level)
+        log_p = float(log_ndtr(z))
+        above, deep = log_p >= at_level, log_p < at_level + math.log(self.trust)
+        inner = self.law.quantile(z)
+        log_q = min(log_p - math.log(self.trust), -1e-300)
+        deeper = self.law.quantile(float(ndtri_exp(log_q))) if deep.any() else inner
+        value = np.where(above, inner.value, np.where(deep, deeper.value, self.level))
+        slopes = (
+            np.where(above, a, np.where(deep, b, 0.0))
+            for a, b in zip(inner.slopes, deeper.slopes, strict=True)
+        )
+        return WithSlopes(value, tuple(slopes))
+
+    def fair_value(self, price: Array | float) -> FairValue:
+        """The law's at price/trust, if that is below the level.
+
+        Else it is the law's at the price and the improvement that is not believed.
+        """
+        value = self.law.fair_value(np.divide(price, self.trust)).value
+        high = value > self.level
+        if high.any():
+            lost = (1.0 - self.trust) * np.exp(self.law.log_ei(self.level).value)
+            value = np.where(high, self.law.fair_value(price + lost).value, value)
+        return fair_value_at(value, rates(self, value))
+
+    def at(self, where: Mask) -> Doubted:
+        """The law at some of the points."""
+        return Doubted(self.law.at(where), self.level, self.trust)
+
+    def known_at(self, rows: Indices, values: Array) -> Doubted:
+        """With these values at some of the points; what is known is not doubted."""
+        return Doubted(self.law.known_at(rows, values), self.level, self.trust)
+
+    def _log_trust(self, level: Array | float) -> Array:
+        return np.where(np.asarray(level) < self.level, math.log(self.trust), 0.0)

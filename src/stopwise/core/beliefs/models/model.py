@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The protocol of models of the objective: from data to a surrogate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
+
+from stopwise.core.beliefs.foresight import Seen
+from stopwise.core.beliefs.hyperparameters import ObjectiveFit
+from stopwise.core.beliefs.surrogate import Updatable
+from stopwise.core.numerics.arrays import Array, Indices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """The observations that a model is fitted to, and what the user said about them.
+
+    Args:
+        X: Evaluated points, encoded.
+        y: Their values, to be minimised.
+        groups: Column -> parameter.
+        design: How many of the first observations are the initial design.
+        noise: None for exact observations, a variance in squared units of y, or ``"learn"``.
+        prior: Of the hyper-parameters.
+        bounds: The lowest and the highest value that f can have.
+    """
+
+    X: Array
+    y: Array
+    groups: Indices
+    design: int
+    noise: float | Literal["learn"] | None = None
+    prior: str | None = "lognormal"
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    @property
+    def exact(self) -> bool:
+        """Whether observations are exact."""
+        return self.noise is None
+
+
+class ObjectiveModel(Protocol):
+    """A model of the objective. Written as a frozen dataclass.
+
+    Attributes:
+        name: Its name in ``SURROGATES``.
+    """
+
+    name: ClassVar[str]
+
+    def fit(self, data: Data, start: ObjectiveFit | None, seen: Sequence[Seen]) -> Updatable:
+        """Fit to all observations.
+
+        Args:
+            data: The observations.
+            start: An earlier fit to begin from.
+            seen: What earlier choices were expected to bring, and whether it came.
+        """
+        ...
+
+    def as_fitted(self, data: Data, fitted: ObjectiveFit) -> Updatable:
+        """The surrogate at a fit that was made to the same data before."""
+        ...
+
+    def weighed(self, surrogate: Updatable, seen: Sequence[Seen]) -> Updatable:
+        """The surrogate with its weights and its trust brought up to date."""
+        ...

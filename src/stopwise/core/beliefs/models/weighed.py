@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The default model: three beliefs of how bad values are to be read, weighed by what came.
+
+Bad values say how bad bad is; they also inflate the scale of a Gaussian process, and with it the
+improvements that it promises. Compressing them (``SoftWarp``) helps on most real problems, harms
+on some, and the values alone do not tell which: a floor and a plateau look the same. So the model
+begins with a prior over three beliefs and lets the choices decide; see ``foresight``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from stopwise.core.beliefs.ensemble import Ensemble
+from stopwise.core.beliefs.foresight import Seen, weigh
+from stopwise.core.beliefs.gp import Posterior
+from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
+from stopwise.core.beliefs.models.model import Data
+from stopwise.core.beliefs.models.plain import condition_component, fit_component
+from stopwise.core.beliefs.surrogate import Updatable
+from stopwise.core.beliefs.warps import DEFAULT_WARP, SoftWarp, Warp
+from stopwise.core.numerics.arrays import Array
+
+
+class Reading(NamedTuple):
+    """One way to read bad values.
+
+    Args:
+        name: For whoever explains it.
+        prior: Its weight before any choice.
+        quantile: Of the initial design's values: the knee, above which values are compressed.
+        scale: Of the compression, in distances from the knee to the design's best value.
+    """
+
+    name: str
+    prior: float
+    quantile: float
+    scale: float
+
+    def warp(self, design: Array) -> Warp:
+        """The warp for a design with these values; none where the knee would be the best value."""
+        best = float(design.min())
+        knee = float(np.quantile(design, self.quantile))
+        tau = self.scale * (knee - best)
+        return SoftWarp(knee, tau) if 0.0 < tau < np.inf else DEFAULT_WARP
+
+
+READINGS = (
+    Reading("as they are", 0.3, 1.0, np.inf),
+    Reading("mildly compressed", 0.4, 0.5, 1.0),
+    Reading("strongly compressed", 0.3, 0.25, 0.3),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedModel:
+    """An ensemble of posteriors, each with its own warp and hyper-parameters.
+
+    Args:
+        readings: The ways to read bad values.
+    """
+
+    readings: tuple[Reading, ...] = READINGS
+    name: ClassVar[str] = "default"
+
+    def fit(self, data: Data, start: ObjectiveFit | None, seen: Sequence[Seen]) -> Ensemble:
+        """Fit every component; readings that come to the same warp share one fit."""
+        starts = start.components if start else (None,) * len(self.readings)
+        fits: dict[Warp, Posterior] = {}
+        components = []
+        for reading, begin in zip(self.readings, starts, strict=True):
+            warp = reading.warp(data.y[: max(data.design, 1)])
+            if warp not in fits:
+                fits[warp] = fit_component(data, begin, warp=warp)
+            components.append(fits[warp])
+        return self._ensemble(tuple(components), seen)
+
+    def as_fitted(self, data: Data, fitted: ObjectiveFit) -> Ensemble:
+        """Condition every component on the data."""
+        at: dict[Hyperparameters, Posterior] = {}
+        for hyper in fitted.components:
+            if hyper not in at:
+                at[hyper] = condition_component(data, hyper)
+        components = tuple(at[hyper] for hyper in fitted.components)
+        return Ensemble(components, np.array(fitted.weights), self._names, fitted.trust)
+
+    def weighed(self, surrogate: Updatable, seen: Sequence[Seen]) -> Updatable:
+        """The same components with the weights that follow from the choices."""
+        if not isinstance(surrogate, Ensemble):
+            return surrogate
+        weights, trust = weigh([reading.prior for reading in self.readings], seen)
+        return replace(surrogate, weights=weights, trust=trust)
+
+    def _ensemble(self, components: tuple[Posterior, ...], seen: Sequence[Seen]) -> Ensemble:
+        weights, trust = weigh([reading.prior for reading in self.readings], seen)
+        return Ensemble(components, weights, self._names, trust)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(reading.name for reading in self.readings)
