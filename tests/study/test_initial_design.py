@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from scipy.stats import qmc
 
 import stopwise as sw
-from stopwise.core.beliefs.prices import KnownCost, UnitCost
+from stopwise.core.beliefs.prices import KnownCost, LearnedCost, UnitCost
 from stopwise.core.space import as_domain
 from stopwise.errors import InputError, InputTypeError
-from stopwise.study.initial_design import initial_design
+from stopwise.study.designs import DESIGNS, DesignSoFar, SpreadDesign
+from stopwise.study.initial_design import distinct
 from tests.support.strategies_space import small_spaces, spaces_and_configurations
 
 BOX = {"x": sw.Real(0.0, 1.0), "y": sw.Real(-5.0, 5.0)}
@@ -25,12 +26,17 @@ MIXED = {
 COARSE = {"a": sw.Integer(0, 1), "b": sw.Integer(0, 1), "c": sw.Real(0.0, 1.0)}
 
 
-def design_of(space, size, *, start_from=(), known=(), cost=None, seed=0):
+SPREAD = SpreadDesign()
+
+
+def design_of(space, size, *, start_from=(), known=(), cost=None, seed=0, design=SPREAD):
     domain = as_domain(space)
-    encoded = domain.encode(list(known)) if known else np.empty((0, domain.width))
-    return initial_design(
-        domain, size, start_from=start_from, known=encoded, cost=cost or UnitCost(), seed=seed
-    )
+    nowhere = np.empty((0, domain.width))
+    encoded = domain.encode(list(known)) if known else nowhere
+    first = distinct(domain, start_from, encoded)
+    taken = np.vstack([encoded, domain.encode(first) if first else nowhere])
+    so_far = DesignSoFar(domain, cost or UnitCost(), seed, taken, nowhere, np.empty(0))
+    return first + design.points(max(size - len(first), 0), so_far)
 
 
 def keys(space, params):
@@ -52,10 +58,14 @@ def evaluate_design(study, objective=lambda _: 0.0):
 # -------------------------------------------------------------------------------- the points
 
 
-@given(spaces_and_configurations(), st.integers(0, 9), st.integers(0, 99))
-def test_the_users_own_come_first_and_nothing_comes_twice(drawn, size, seed):
+COSTS = st.sampled_from([UnitCost(), KnownCost(lambda _: 2.0), LearnedCost()])
+EVERY_DESIGN = st.sampled_from([DESIGNS["plain"], DESIGNS["default"]])
+
+
+@given(spaces_and_configurations(), st.integers(0, 9), st.integers(0, 99), COSTS, EVERY_DESIGN)
+def test_the_users_own_come_first_and_nothing_comes_twice(drawn, size, seed, cost, which):
     space, own = drawn
-    design = design_of(space, size, start_from=own, seed=seed)
+    design = design_of(space, size, start_from=own, seed=seed, cost=cost, design=which)
     distinct = list(dict.fromkeys(keys(space, own)))
     assert keys(space, design[: len(distinct)]) == distinct
     assert len(set(keys(space, design))) == len(design)
@@ -64,16 +74,16 @@ def test_the_users_own_come_first_and_nothing_comes_twice(drawn, size, seed):
     assert len(design) == max(len(distinct), min(size, available))
 
 
-@given(spaces_and_configurations(), st.integers(1, 9))
-def test_nothing_that_is_known_is_tried_again(drawn, size):
+@given(spaces_and_configurations(), st.integers(1, 9), COSTS, EVERY_DESIGN)
+def test_nothing_that_is_known_is_tried_again(drawn, size, cost, which):
     space, told = drawn
-    design = design_of(space, size, start_from=told, known=told)
+    design = design_of(space, size, start_from=told, known=told, cost=cost, design=which)
     assert not set(keys(space, told)) & set(keys(space, design) if design else [])
 
 
-@given(small_spaces(), st.integers(0, 9))
-def test_a_small_space_is_drawn_without_repetition_until_it_is_used_up(space, seed):
-    everything = design_of(space, 10**6, seed=seed)
+@given(small_spaces(), st.integers(0, 9), COSTS, EVERY_DESIGN)
+def test_a_small_space_is_drawn_without_repetition_until_it_is_used_up(space, seed, cost, which):
+    everything = design_of(space, 10**6, seed=seed, cost=cost, design=which)
     assert len(everything) == len(as_domain(space)) == len(set(keys(space, everything)))
 
 

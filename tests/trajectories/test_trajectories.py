@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from stopwise.study.options import unwritten
 from tests.trajectories.studies import PINNED, STUDIES, lines_of
 
 HERE = Path(__file__).parent
@@ -34,6 +35,10 @@ def test_every_step_is_as_it_was(name, tmp_path):
     command = [sys.executable, str(HERE / "studies.py"), str(tmp_path), name]
     subprocess.run(command, check=True, env={**os.environ, **PINNED}, capture_output=True)
     new, old = lines_of(tmp_path / f"{name}.jsonl"), lines_of(RECORDED / f"{name}.jsonl")
+    later = new[0]["options"].keys() - old[0]["options"].keys()
+    assert {name: new[0]["options"].pop(name) for name in later} == {
+        name: unwritten()[name] for name in later
+    }
     for number, (a, b) in enumerate(zip(new, old, strict=False), start=1):
         assert differences(a, b, f"line {number}, {b.get('event', 'header')}") == []
     assert len(new) == len(old)

@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The initial design: the configurations of ``start_from``, then points spread over the space."""
+"""The initial design of a study: the configurations of ``start_from``, then those of a ``Design``.
+
+A design that plans ahead is queued at the first ask. Another one is asked for its next point when
+that is handed out, since it depends on the costs that were paid until then; a resumed study knows
+the same costs, so it hands out the same point.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from stopwise.core.beliefs.prices import CostModel, KnownCost, is_known
+from stopwise.core.beliefs.prices import is_known
 from stopwise.core.numerics.arrays import Array
-from stopwise.core.numerics.seeds import stream
-from stopwise.core.space import Domain, Finite
+from stopwise.core.space import Domain
 from stopwise.record.events import DesignPlanned
 from stopwise.study.context import StudyContext
+from stopwise.study.designs import DESIGNS, DesignSoFar
 from stopwise.study.spending import Spending
 
 _EXTRA = 64  # points drawn to find an affordable one while there are no observations
@@ -25,12 +31,16 @@ class InitialDesign:
     def __init__(self, context: StudyContext, spending: Spending) -> None:
         self._context = context
         self._spending = spending
+        self._design = DESIGNS[context.options.surrogate]
 
-    @property
+    @cached_property
     def wanted(self) -> int:
         """Number of observations that the user wants before a model chooses."""
         wanted = self._context.options.n_initial
-        return 2 * (self._context.domain.d + 1) if wanted is None else wanted
+        if wanted is not None:
+            return wanted
+        nowhere = self._context.model.encoded.encode([])
+        return self._design.size(self._so_far(nowhere, nowhere, np.empty(0)))
 
     @property
     def size(self) -> int:
@@ -65,12 +75,15 @@ class InitialDesign:
         state = self._context.state
         if state.initial is not None:
             return
-        queue = self._missing()
+        missing = self._missing()
         if check_budget and is_known(self._context.cost_model):
-            remaining = sum(map(self._spending.expected, queue))
+            remaining = sum(map(self._spending.expected, missing))
             self._context.budget.check_pays_for(state.history.spent + remaining)
-        n = len(state.history.succeeded)
-        self._context.log.commit(DesignPlanned(n + len(queue), tuple(queue)))
+        size = len(state.history.succeeded) + len(missing)
+        if not self._design.plans_ahead(self._context.cost_model):
+            wanted_first = self._context.options.start_from
+            missing = distinct(self._context.domain, list(wanted_first), self._taken())
+        self._context.log.commit(DesignPlanned(size, tuple(missing)))
 
     def next(self) -> dict[str, Any] | None:
         """The next affordable point of the design, if any; points before it are left out."""
@@ -83,7 +96,11 @@ class InitialDesign:
         return None
 
     def another(self) -> dict[str, Any] | None:
-        """An affordable point beyond the design, for example because some of its points failed."""
+        """An affordable point that is not queued.
+
+        It is the next one of a design that does not plan ahead, or beyond the design, for example
+        because some of its points failed.
+        """
         drawn = (params for size in (1, _EXTRA) for params in self.points(size))
         return next(filter(self._spending.is_payable, drawn), None)
 
@@ -92,26 +109,37 @@ class InitialDesign:
         return min(map(self._spending.expected, self._context.state.queue or self.points(_EXTRA)))
 
     def make_room(self, params: Mapping[str, Any]) -> None:
-        """Remove a planned point in favour of one that others chose: the same one, or the last."""
+        """Remove a planned point in favour of one that others chose: the same one, or the last.
+
+        The last one stays if points are missing that are not planned yet: there is room then.
+        """
         queue, domain = list(self._context.state.queue), self._context.domain
         if not queue:
             return
         key = domain.key(domain.encode(params))
         same = [planned for planned in queue if domain.key(domain.encode(planned)) == key]
+        if not same and self._has_unplanned(len(queue)):
+            return
         queue.remove(same[0] if same else queue[-1])
         self._context.log.commit(DesignPlanned(self.size, tuple(queue)))
 
     def points(self, size: int, first: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
-        """Points that are neither evaluated nor pending, beginning with ``first``."""
+        """Points that are neither evaluated nor pending, none twice, beginning with ``first``.
+
+        Args:
+            size: Number of points, ``first`` included; fewer if the domain has no more.
+            first: Configurations that come first, however many they are.
+        """
+        encoded, taken = self._context.model.encoded, self._taken()
+        chosen = distinct(self._context.domain, first, taken)
+        paid_at, paid = encoded.paid(self._context.history)
+        so_far = self._so_far(np.vstack([taken, encoded.encode(chosen)]), paid_at, paid)
+        return chosen + self._design.points(max(size - len(chosen), 0), so_far)
+
+    def _so_far(self, taken: Array, paid_at: Array, paid: Array) -> DesignSoFar:
         context = self._context
-        encoded, state = context.model.encoded, context.state
-        return initial_design(
-            context.domain,
-            size,
-            start_from=first,
-            known=np.vstack([encoded.all(state.history), encoded.pending(state.pending)]),
-            cost=context.cost_model,
-            seed=context.options.seed,
+        return DesignSoFar(
+            context.domain, context.cost_model, context.options.seed, taken, paid_at, paid
         )
 
     def _missing(self) -> list[dict[str, Any]]:
@@ -119,51 +147,28 @@ class InitialDesign:
         n = len(self._context.history.succeeded)
         return self.points(self.wanted - n, list(self._context.options.start_from))
 
+    def _has_unplanned(self, queued: int) -> bool:
+        """Whether points of the design are missing that are chosen when they are asked for."""
+        state = self._context.state
+        begun = len(state.history.succeeded) + len(state.pending)
+        ahead = self._design.plans_ahead(self._context.cost_model)
+        return not ahead and begun + queued < self.size
 
-def initial_design(
-    domain: Domain,
-    size: int,
-    *,
-    start_from: Sequence[Mapping[str, Any]],
-    known: Array,
-    cost: CostModel,
-    seed: int,
+    def _taken(self) -> Array:
+        """Encoded points that are evaluated or pending."""
+        encoded, state = self._context.model.encoded, self._context.state
+        return np.vstack([encoded.all(state.history), encoded.pending(state.pending)])
+
+
+def distinct(
+    domain: Domain, points: Sequence[Mapping[str, Any]], taken: Array
 ) -> list[dict[str, Any]]:
-    """Configurations for the initial design, none of them twice and none in ``known``.
-
-    Args:
-        domain: The space.
-        size: Number of configurations, ``start_from`` included; fewer if the domain has no more.
-        start_from: Configurations that come first, whatever ``size`` is.
-        known: Encoded points that are evaluated or pending.
-        cost: The cost model; if costs are known in advance, cheap points come first.
-        seed: The study's seed.
-    """
-    seen = set(domain.key(known)) if len(known) else set()
+    """Configurations in their order, each once, without those that are taken."""
+    seen = set(domain.key(taken)) if len(taken) else set()
     chosen: list[dict[str, Any]] = []
-    for params in start_from:
-        key = domain.key(domain.encode(params))[0]
+    for params in points:
+        [key] = domain.key(domain.encode(params))
         if key not in seen:
             seen.add(key)
             chosen.append(dict(params))
-    fresh = domain.decode(_fresh_points(domain, max(size - len(chosen), 0), seen, seed))
-    if isinstance(cost, KnownCost):
-        fresh.sort(key=lambda params: cost.at(domain, params))
-    return chosen + fresh
-
-
-def _fresh_points(domain: Domain, count: int, seen: set[bytes], seed: int) -> Array:
-    """Up to ``count`` spread-out points whose keys are not in ``seen``."""
-    if not count:
-        return np.empty((0, domain.width))
-    rng = stream(seed, "design")
-    if isinstance(domain, Finite):
-        pool = domain.design(len(domain), rng)
-    else:  # rounding may make points equal: draw a generous block, and keep its order
-        pool = domain.sobol(max(4 * (count + len(seen)), 64), rng)
-    kept: list[int] = []
-    for i, key in enumerate(domain.key(pool)):
-        if key not in seen and len(kept) < count:
-            seen.add(key)
-            kept.append(i)
-    return pool[kept]
+    return chosen

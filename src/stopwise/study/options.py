@@ -4,14 +4,14 @@
 ``Study`` takes them as keywords, and so do ``minimize``, the journal, the runner and the
 integrations: all of them read the fields of ``StudyOptions``. An option is added by one field
 here, with its check in ``__post_init__``, and used where it matters; a journal that was written
-before the option existed is resumed with its default.
+before the option existed is resumed with its default, or with the value that the field names.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -23,6 +23,7 @@ from stopwise.core.beliefs.priors import priors
 from stopwise.core.checks import (
     checked_budget,
     checked_direction,
+    checked_name,
     checked_noise,
     checked_replicates,
     checked_whole,
@@ -34,6 +35,7 @@ from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
 from stopwise.record.journal.codec import Json, OptionCodec, ParamsCodec
 from stopwise.stopping import StoppingRule
+from stopwise.study.designs import DESIGNS
 
 Rules: TypeAlias = str | StoppingRule | Sequence[str | StoppingRule]
 Cost: TypeAlias = str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel | None
@@ -47,9 +49,20 @@ def _option(
     as_json: OptionCodec = codec.PLAIN,
     *,
     may_change: bool = False,
+    unwritten: Any = MISSING,  # noqa: ANN401  as default
 ) -> Any:  # noqa: ANN401  as dataclasses.field
-    """An option: its default, how a journal writes it, and whether a resume may change it."""
-    return field(default=default, metadata={"json": as_json, "may_change": may_change})
+    """An option.
+
+    Args:
+        default: Its default.
+        as_json: How a journal writes it.
+        may_change: Whether a resume may change it.
+        unwritten: Its value in a journal from before the option existed, if that is not the
+            default.
+    """
+    before = default if unwritten is MISSING else unwritten
+    metadata = {"json": as_json, "may_change": may_change, "unwritten": before}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # a table of costs has no plain ==
@@ -72,8 +85,11 @@ class StudyOptions:
         noise: None where evaluations are exact, a variance in squared objective units, or
             ``"learn"``.
         replicates: With noise, whether a configuration may be evaluated again.
+        surrogate: ``"plain"``: an initial design of 2(d + 1) points spread over the space.
+            ``"default"``: of d + 1 points, spread over its cheap part. ``"paper"``: as
+            ``"plain"``.
         prior: Of the hyper-parameters: ``"lognormal"``, ``"gamma"`` or None.
-        n_initial: Size of the initial design; 2(d + 1) if left out.
+        n_initial: Size of the initial design, in place of the surrogate's.
         start_from: Configurations that are tried first.
         seed: Makes everything that is random repeatable.
         max_trials: A hard cap on trials, the initial design included.
@@ -88,6 +104,7 @@ class StudyOptions:
     watch: Rules = _option((), codec.RULES, may_change=True)
     noise: float | Literal["learn"] | None = _option(None)
     replicates: bool = _option(False)  # noqa: FBT003  a default
+    surrogate: str = _option("plain", unwritten="plain")
     prior: str | None = _option("lognormal")
     n_initial: int | None = _option(None)
     start_from: Iterable[Mapping[str, Any]] = _option((), codec.CONFIGURATIONS)
@@ -104,6 +121,7 @@ class StudyOptions:
             "seed": checked_whole("seed", self.seed, least=0),
             "noise": checked_noise(self.noise),
             "replicates": checked_replicates(self.replicates, self.noise),
+            "surrogate": checked_name("surrogate", self.surrogate, DESIGNS),
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
         }
         if self.max_trials is not None:
@@ -185,6 +203,11 @@ def defaults() -> dict[str, Any]:
     return {f.name: f.default for f in fields(StudyOptions)}
 
 
+def unwritten() -> dict[str, Any]:
+    """The value of every option in a journal that was begun before the option existed."""
+    return {f.name: f.metadata["unwritten"] for f in fields(StudyOptions)}
+
+
 def may_change() -> list[str]:
     """The options that may change when a journal is resumed."""
     return [f.name for f in fields(StudyOptions) if f.metadata["may_change"]]
@@ -197,11 +220,11 @@ def option_values_as_json(values: Mapping[str, Any], params: ParamsCodec) -> dic
 
 
 def option_values_from_json(written: Mapping[str, Json], params: ParamsCodec) -> dict[str, Any]:
-    """Options read from a journal; an option that it does not contain has its default."""
+    """Options read from a journal; one that it does not contain is as in ``unwritten``."""
     return {
         f.name: f.metadata["json"].read(written[f.name], params)
         if f.name in written
-        else f.default
+        else f.metadata["unwritten"]
         for f in fields(StudyOptions)
     }
 

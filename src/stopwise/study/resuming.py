@@ -24,10 +24,10 @@ from stopwise.record.state import State
 from stopwise.study.options import (
     StudyOptions,
     check_names,
-    defaults,
     may_change,
     option_values_as_json,
     option_values_from_json,
+    unwritten,
 )
 
 
@@ -147,7 +147,7 @@ def _checked_changes(
     check_names(given)
     first = given.get("start_from")
     handed = {**given, "start_from": [first]} if isinstance(first, Mapping) else dict(given)
-    before = {**option_values_as_json(defaults(), params), **written}
+    before = {**option_values_as_json(unwritten(), params), **written}
     now = option_values_as_json(handed, params)
     changed = {name: (before[name], now[name]) for name in now if before[name] != now[name]}
     refused = [n for n in changed if n not in may_change() and not _both_own(*changed[n])]

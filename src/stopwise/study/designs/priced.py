@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The priced design: fewer points than the spread design has, spread over the cheap part.
+
+Costs of one space often differ by orders of magnitude, and most of what a blind design costs is
+then paid for its few dearest points. This design takes the points of the same sequence and leaves
+out those that are expected to be dear. Where costs are learned, the first two points are bought
+near the centre of the space, where costs are rarely extreme; from then on a model of the costs
+that were paid says what the others are expected to cost.
+
+References:
+    Lee, Perrone, Archambeau and Seeger (2020), Cost-aware Bayesian Optimization: they begin with a
+    cost-effective design, too. The measurements behind this one are in docs/adr.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stopwise.core.beliefs.distances import square_distances
+from stopwise.core.beliefs.prices import CostModel, expected_cost, is_known
+from stopwise.core.numerics.arrays import Array, Indices
+from stopwise.core.space import Domain
+from stopwise.study.designs.design import DesignSoFar
+from stopwise.study.designs.spread import cheap_first
+
+_POOL = 512  # points of the sequence among which the cheap ones are sought
+_COSTS = 2  # so many costs must have been paid before others are predicted from them
+
+
+@dataclass(frozen=True, slots=True)
+class PricedDesign:
+    """The first points of the spread design's sequence that are expected to be cheap.
+
+    Args:
+        share: The share of the space that counts as cheap, and as near the centre.
+        tolerance: Points that cost at most this many times the cheapest count as cheap, too. Where
+            that is known of all points, it is the spread design.
+    """
+
+    share: float = 0.3
+    tolerance: float = 1.5
+
+    def size(self, beginning: DesignSoFar) -> int:
+        """One for each parameter, and one more; twice as many if all are known to cost alike."""
+        least = beginning.domain.d + 1
+        if not is_known(beginning.cost):
+            return least
+        cost = _expected(beginning.fresh(_POOL), beginning)
+        return 2 * least if cost.max() <= self.tolerance * cost.min() else least
+
+    def plans_ahead(self, cost: CostModel) -> bool:
+        """Whether costs are known, so that no cost that is paid changes what comes next."""
+        return is_known(cost)
+
+    def points(self, count: int, so_far: DesignSoFar) -> list[dict[str, Any]]:
+        """The next points, among those that are expected to be cheap."""
+        if not count:
+            return []
+        pool = so_far.fresh(max(count, _POOL))
+        order = self._preferred(pool, so_far)[:count]
+        return cheap_first(so_far.domain.decode(pool[order]), so_far)
+
+    def _preferred(self, pool: Array, so_far: DesignSoFar) -> Indices:
+        """The cheap points in the order of the sequence, then the others, cheapest first."""
+        if not len(pool):
+            return np.arange(0)
+        if not is_known(so_far.cost) and len(so_far.paid) < _COSTS:
+            return self._inner(pool, so_far)
+        cost = _expected(pool, so_far)
+        limit = max(float(np.quantile(cost, self.share)), self.tolerance * float(cost.min()))
+        return _up_to(limit, cost)
+
+    def _inner(self, pool: Array, so_far: DesignSoFar) -> Indices:
+        """The same with the distance from the centre in place of the cost; the centre first."""
+        distance = _from_centre(so_far.domain, pool)
+        order = _up_to(float(np.quantile(distance, self.share)), distance)
+        if len(so_far.taken):
+            return order
+        first = int(distance.argmin())
+        return np.concatenate([[first], order[order != first]])
+
+
+def _expected(X: Array, so_far: DesignSoFar) -> Array:
+    """The expected costs of some points, from the costs that were paid if they are learned."""
+    price = so_far.cost.price(so_far.domain, so_far.paid_at, so_far.paid)
+    return expected_cost(price, X)
+
+
+def _up_to(limit: float, measure: Array) -> Indices:
+    """Indices of what is within a limit, in their order, then of the rest from low to high."""
+    outside = np.flatnonzero(measure > limit)
+    rest = outside[np.argsort(measure[outside], kind="stable")]
+    return np.concatenate([np.flatnonzero(measure <= limit), rest])
+
+
+def _from_centre(domain: Domain, X: Array) -> Array:
+    """Squared distances from the centre of the unit cube; choices are all equally far from it."""
+    return square_distances(X, np.full((1, domain.width), 0.5))[:, 0]
