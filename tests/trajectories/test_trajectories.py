@@ -14,6 +14,7 @@ from tests.trajectories.studies import PINNED, STUDIES, lines_of
 HERE = Path(__file__).parent
 RECORDED = HERE / "0.1"
 CLOSE = 1e-6  # no hash: a libm of another version may move last bits
+NEW = {"ask": "promised", "tell": "delivered"}  # keys that 0.1 did not write, by event
 
 
 def differences(new, old, where):
@@ -29,11 +30,17 @@ def differences(new, old, where):
     return [] if new == old else [f"{where}: {old!r} became {new!r}"]
 
 
+def as_of_0_1(line):
+    """A line without what 0.1 did not write."""
+    new = NEW.get(line.get("event"))
+    return {key: value for key, value in line.items() if key != new}
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_step_is_as_it_was(name, tmp_path):
     command = [sys.executable, str(HERE / "studies.py"), str(tmp_path), name]
     subprocess.run(command, check=True, env={**os.environ, **PINNED}, capture_output=True)
     new, old = lines_of(tmp_path / f"{name}.jsonl"), lines_of(RECORDED / f"{name}.jsonl")
     for number, (a, b) in enumerate(zip(new, old, strict=False), start=1):
-        assert differences(a, b, f"line {number}, {b.get('event', 'header')}") == []
+        assert differences(as_of_0_1(a), b, f"line {number}, {b.get('event', 'header')}") == []
     assert len(new) == len(old)

@@ -53,11 +53,13 @@ class TrialAsked:
         designed: Whether it is the next point of the initial design.
         fitted: The hyper-parameters of the model that chose it, from which the next fit starts;
             None if no model chose it.
+        promised: The gain that this model expects of it; None if no model chose it.
     """
 
     trial: Trial
     designed: bool
     fitted: Fitted | None
+    promised: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,15 @@ class TrialAskedAgain:
 
 @dataclass(frozen=True, slots=True)
 class TrialTold:
-    """An evaluation was reported."""
+    """An evaluation was reported.
+
+    Args:
+        observation: The evaluation.
+        delivered: The gain that came of it, if one was promised.
+    """
 
     observation: Observation
+    delivered: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ A resumed study applies the same events, so it has the same state.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stopwise.core.beliefs.belief import Fitted
@@ -24,7 +24,8 @@ from stopwise.record.events import (
     TrialTold,
     VerdictGiven,
 )
-from stopwise.record.history import History, Observation, Trial
+from stopwise.record.history import History, Trial
+from stopwise.record.promises import Promise
 from stopwise.stopping.verdict import Verdict
 
 
@@ -45,6 +46,9 @@ class State:
         beside: Number of trials that were pending when each key was last recorded.
         fitted: Hyper-parameters of the model that made the last choice.
         fitted_at: Length of the history at that choice.
+        promises: The gains promised by choices of the acquisition, and those that came, by number.
+        chosen_with: Of each pending trial that promised a gain, the hyper-parameters of the model
+            that chose it, and the length of the history then.
         lam0: The first lambda, if it was computed from a budget.
         verdict: The last verdict; None after anything that may change it.
     """
@@ -60,6 +64,8 @@ class State:
     beside: dict[str, int] = field(default_factory=dict)
     fitted: Fitted | None = None
     fitted_at: int = -1
+    promises: dict[int, Promise] = field(default_factory=dict)
+    chosen_with: dict[int, tuple[Fitted, int]] = field(default_factory=dict)
     lam0: float | None = None
     verdict: Verdict | None = None
 
@@ -76,12 +82,13 @@ class State:
                 self._ask(event)
             case TrialAskedAgain(number):
                 self.unanswered.remove(number)
-            case TrialTold(observation):
-                self._tell(observation)
+            case TrialTold():
+                self._tell(event)
             case VerdictGiven(verdict):
                 self.verdict = verdict
             case TrialDropped(number):
                 self._remove(number)
+                self.promises.pop(number, None)
                 self.verdict = None
             case StudyResumed(_, changed):
                 self.unanswered = sorted(self.pending)
@@ -103,13 +110,21 @@ class State:
             self.queue = self.queue[1:]
         if event.fitted is not None:
             self.fitted, self.fitted_at = event.fitted, len(self.history)
+            if event.promised is not None:
+                number = event.trial.number
+                self.promises[number] = Promise(number, event.promised)
+                self.chosen_with[number] = event.fitted, len(self.history)
         self.verdict = None
 
-    def _tell(self, observation: Observation) -> None:
+    def _tell(self, event: TrialTold) -> None:
+        observation = event.observation
         if observation.number not in self.pending and observation.number < self.next:
             message = f"trial {observation.number} is told and was not asked, or told before"
             raise ValueError(message)
         self.history = self.history.with_(observation)
+        if event.delivered is not None:
+            promise = self.promises[observation.number]
+            self.promises[observation.number] = replace(promise, delivered=event.delivered)
         if observation.number in self.pending:
             self._remove(observation.number)
         else:  # data from elsewhere
@@ -124,5 +139,6 @@ class State:
 
     def _remove(self, number: int) -> None:
         del self.pending[number]
+        self.chosen_with.pop(number, None)
         if number in self.unanswered:
             self.unanswered.remove(number)

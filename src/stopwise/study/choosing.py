@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from stopwise.acquisition import LCB, PBGI, PBGID, Acquisition, LogEIPC, make_acquisition
 from stopwise.core.beliefs.belief import Fitted
@@ -18,11 +18,26 @@ from stopwise.study.budget import expected_range, lam_for_budget
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.initial_design import InitialDesign
+from stopwise.study.promising import Promising
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
 
 _LEAST_GAIN = 1e-9  # of the spread of values: the U of a budget where no gain is expected
 _WORTH_RECORDER = LogEIPCMedian()  # its signal does not depend on lambda; PBGI-D reads it
+
+
+class Choice(NamedTuple):
+    """The next configuration.
+
+    Args:
+        params: The configuration.
+        fitted: The hyper-parameters of the model that chose it; None if no model did.
+        promised: The gain that this model expects of it; None if no model chose it.
+    """
+
+    params: dict[str, Any]
+    fitted: Fitted | None = None
+    promised: float | None = None
 
 
 class Choosing:
@@ -34,8 +49,10 @@ class Choosing:
         design: InitialDesign,
         spending: Spending,
         snapshots: Snapshots,
+        promising: Promising,
     ) -> None:
         self._context = context
+        self._promising = promising
         self._design = design
         self._spending = spending
         self._snapshots = snapshots
@@ -52,12 +69,8 @@ class Choosing:
         lam0 = self._context.state.lam0
         return None if lam0 is None else PBGID(lam0)
 
-    def choose(self) -> tuple[dict[str, Any], Fitted | None]:
-        """The next configuration, and the hyper-parameters of the model that chose it.
-
-        While there are too few observations for a model, it is a further point of the initial
-        design, and the hyper-parameters are None.
-        """
+    def choose(self) -> Choice:
+        """The choice of the acquisition; a further point of the design while data are too few."""
         state = self._context.state
         if is_exhausted(self._context):
             raise self._nothing_left()
@@ -65,19 +78,22 @@ class Choosing:
         if not n or n + len(state.pending) < self._design.size:
             more = self._design.another()
             if more is not None:
-                return more, None
+                return Choice(more)
             if not n:
                 raise self._nothing_left()
         if n >= self._design.size:
             self._snapshots.record([_WORTH_RECORDER])
-        snapshot = with_pending_believed(self._snapshots.now())
+        now = self._snapshots.now()
+        snapshot = with_pending_believed(now)
         x = snapshot.sup(self._acquisition_at(snapshot)).x
         if x is None:  # a score may be -inf everywhere if nothing can be gained
             x = snapshot.sup(LCB()).x
         if x is None:
             raise self._nothing_left()
         self._context.model.go_on_from_here()
-        return self._context.domain.decode(x[None, :])[0], snapshot.belief.fitted
+        promised = self._promising.promise(now, snapshot, x)
+        [params] = self._context.domain.decode(x[None, :])
+        return Choice(params, snapshot.belief.fitted, promised)
 
     def _acquisition_at(self, snapshot: Snapshot) -> Acquisition:
         """The acquisition; on a box, LogEIPC in place of PBGI once nothing is worth its price.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.core.beliefs.belief import Belief, believe, believe_as_fitted
+from stopwise.core.beliefs.belief import Belief, Fitted, believe, believe_as_fitted
 from stopwise.core.beliefs.prices import (
     CostModel,
     LearnedPrice,
@@ -102,6 +102,12 @@ class ModelUpdates:
             return 0.0
         return float(expected_cost(price, self.encoded.encode([params]))[0])
 
+    def belief_as_fitted(self, history: History, fitted: Fitted) -> Belief:
+        """The belief after a history, at hyper-parameters that were fitted to it before."""
+        X, y = self.encoded.evaluated(history)
+        belief = self._as_fitted(X, y, history, fitted)
+        return belief.with_failures(self._failed(history, X), y)
+
     def _updated(self, X: Array, y: Array, state: State) -> _Anchor:
         anchor, history = self._anchor, state.history
         if anchor is None:
@@ -118,21 +124,17 @@ class ModelUpdates:
         then takes the recorded hyper-parameters, because another fit might differ from them by a
         rounding error.
         """
-        cost = self._cost if self._known_price is None else Priced(self._known_price)
         paid = self.encoded.paid(state.history)
-        exact = self._options.noise is None
         start = state.fitted if self._anchor is None else self._anchor.belief.fitted
         if self._anchor is None and state.fitted_at == len(state.history) and start is not None:
-            belief = believe_as_fitted(
-                self._domain, X, y, paid=paid, cost=cost, fitted=start, exact=exact
-            )
+            belief = self._as_fitted(X, y, state.history, start)
         else:
             belief = believe(
                 self._domain,
                 X,
                 y,
                 paid=paid,
-                cost=cost,
+                cost=self._cost_once_known,
                 noise=self._options.noise,
                 prior=self._options.prior,
                 start=start,
@@ -140,6 +142,22 @@ class ModelUpdates:
             if is_known(self._cost):
                 self._known_price = belief.price
         return _Anchor(belief, len(y), len(paid[1]))
+
+    def _as_fitted(self, X: Array, y: Array, history: History, fitted: Fitted) -> Belief:
+        return believe_as_fitted(
+            self._domain,
+            X,
+            y,
+            paid=self.encoded.paid(history),
+            cost=self._cost_once_known,
+            fitted=fitted,
+            exact=self._options.noise is None,
+        )
+
+    @property
+    def _cost_once_known(self) -> CostModel:
+        """The model of costs; a price that was computed from known costs is not computed again."""
+        return self._cost if self._known_price is None else Priced(self._known_price)
 
     def _extended(self, anchor: _Anchor, X: Array, y: Array, history: History) -> _Anchor:
         """The anchor with the newest observations and costs, at the same hyper-parameters."""

@@ -50,7 +50,7 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
         case SignalsRecorded(signals):
             recorded = {key: _signal_as_json(signal) for key, signal in signals.items()}
             return {"event": "signals", "signals": recorded}
-        case TrialAsked(trial, designed, fitted):
+        case TrialAsked(trial, designed, fitted, promised):
             return {
                 "event": "ask",
                 "trial": trial.number,
@@ -58,10 +58,11 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
                 "expected_cost": trial.expected_cost,
                 "designed": designed,
                 "fitted": None if fitted is None else _fitted_as_json(fitted),
+                **_if_any("promised", promised),
             }
         case TrialAskedAgain(trial_number):
             return {"event": "ask again", "trial": trial_number}
-        case TrialTold(observation):
+        case TrialTold(observation, delivered):
             return {
                 "event": "tell",
                 "trial": observation.number,
@@ -70,6 +71,7 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
                 "cost": observation.cost,
                 "charged": observation.charged,
                 "expected_cost": observation.expected_cost,
+                **_if_any("delivered", delivered),
             }
         case VerdictGiven(verdict):
             return {
@@ -86,6 +88,11 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
             return {"event": "resume", "version": version, "changed": changed}
 
 
+def _if_any(key: str, value: float | None) -> dict[str, float]:
+    """A key that is left out where it has no value, as in journals that do not know it."""
+    return {} if value is None else {key: value}
+
+
 def from_line(line: Mapping[str, Any], params: ParamsCodec) -> Event:
     """The event of a line; a KeyError if the line is not an event."""
     return _READERS[line["event"]](line, params)
@@ -94,7 +101,7 @@ def from_line(line: Mapping[str, Any], params: ParamsCodec) -> Event:
 def _read_ask(line: Json, params: ParamsCodec) -> TrialAsked:
     trial = Trial(line["trial"], params.inside(line["params"]), line["expected_cost"])
     fitted = None if line["fitted"] is None else _fitted(line["fitted"])
-    return TrialAsked(trial, line["designed"], fitted)
+    return TrialAsked(trial, line["designed"], fitted, line.get("promised"))
 
 
 def _read_tell(line: Json, params: ParamsCodec) -> TrialTold:
@@ -106,7 +113,8 @@ def _read_tell(line: Json, params: ParamsCodec) -> TrialTold:
             float(line["cost"]),
             line["charged"],
             line["expected_cost"],
-        )
+        ),
+        line.get("delivered"),
     )
 
 
