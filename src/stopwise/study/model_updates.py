@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class ModelUpdates:
     Args:
         domain: The encoded space.
         cost: The model of costs.
-        options: Of the study; direction, noise and prior matter here.
+        options: Of the study; direction, noise, bounds and prior matter here.
         refits: When hyper-parameters are fitted anew.
     """
 
@@ -138,6 +138,7 @@ class ModelUpdates:
                 noise=self._options.noise,
                 prior=self._options.prior,
                 start=start,
+                bounds=self._options.minimised_bounds,
             )
             if is_known(self._cost):
                 self._known_price = belief.price
@@ -152,6 +153,7 @@ class ModelUpdates:
             cost=self._cost_once_known,
             fitted=fitted,
             exact=self._options.noise is None,
+            bounds=self._options.minimised_bounds,
         )
 
     @property
@@ -170,7 +172,8 @@ class ModelUpdates:
             for x, cost in zip(paid_at[anchor.priced :], costs[anchor.priced :], strict=True):
                 posterior = posterior.append(x, float(np.log(cost)))
             price = LearnedPrice(posterior)
-        return _Anchor(Belief(objective, price), anchor.fitted_to, len(costs))
+        belief = replace(anchor.belief, objective=objective, price=price)
+        return _Anchor(belief, anchor.fitted_to, len(costs))
 
     def _price(self, state: State) -> Price | None:
         """The price of evaluations; None while it is to be learned and nothing was paid."""

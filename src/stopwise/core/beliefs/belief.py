@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,6 +22,8 @@ from stopwise.errors import InputTypeError
 
 Pricing = Literal["exp", "inv"]
 
+_UNBOUNDED = (-math.inf, math.inf)
+
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
@@ -37,10 +40,12 @@ class Belief:
     Args:
         objective: A ``Posterior``, or another library's model that offers the same laws.
         price: How ln c is distributed.
+        bounds: The lowest and the highest value that f can have, to be minimised.
     """
 
     objective: Surrogate
     price: Price
+    bounds: tuple[float, float] = _UNBOUNDED
 
     @property
     def posterior(self) -> Posterior:
@@ -105,6 +110,7 @@ def believe(
     noise: float | Literal["learn"] | None = None,
     prior: str | None = "lognormal",
     start: Fitted | None = None,
+    bounds: tuple[float, float] = _UNBOUNDED,
 ) -> Belief:
     """Fit objective and price to what was observed.
 
@@ -117,6 +123,7 @@ def believe(
         noise: None for exact observations, a variance in squared units of y, or ``"learn"``.
         prior: Of the hyper-parameters.
         start: The hyper-parameters of an earlier belief, from which the fits begin.
+        bounds: The lowest and the highest value that y can have.
     """
     if noise is None:
         variance: float | None = NUGGET
@@ -133,7 +140,7 @@ def believe(
         start=start.objective if start else None,
         interpolate=noise is None,
     )
-    return Belief(objective, cost.price(domain, *paid, start.price if start else None))
+    return Belief(objective, cost.price(domain, *paid, start.price if start else None), bounds)
 
 
 def believe_as_fitted(
@@ -145,6 +152,7 @@ def believe_as_fitted(
     cost: CostModel,
     fitted: Fitted,
     exact: bool,
+    bounds: tuple[float, float] = _UNBOUNDED,
 ) -> Belief:
     """The belief at hyper-parameters that were fitted to the same data before.
 
@@ -156,8 +164,9 @@ def believe_as_fitted(
         cost: Where costs come from.
         fitted: The hyper-parameters.
         exact: Whether observations are exact.
+        bounds: The lowest and the highest value that y can have.
     """
     objective = condition(X, y, fitted.objective, groups=domain.groups, interpolate=exact)
     if isinstance(cost, LearnedCost) and fitted.price is not None:
-        return Belief(objective, cost.price_as_fitted(domain, *paid, fitted.price))
-    return Belief(objective, cost.price(domain, *paid, fitted.price))
+        return Belief(objective, cost.price_as_fitted(domain, *paid, fitted.price), bounds)
+    return Belief(objective, cost.price(domain, *paid, fitted.price), bounds)
