@@ -312,13 +312,15 @@ class Study:
     def explain(self) -> str:
         """The verdict in words: the gain still expected, its cost, and for which lam to go on.
 
-        It warns of thresholds that the model cannot resolve or that are far off the data's scale.
+        It says what came of earlier choices, warns of thresholds that the model cannot resolve or
+        that are far off the data's scale, and names bounds that the values seem to have.
         """
         verdict = self.should_stop()
         if not self._design.is_done:
             return f"{verdict.rule}: {verdict.reason}."
         rules = [*self.rules, *self.watched]
-        return explain(self._snapshots.now(), rules, verdict, self.domain.decode)
+        snapshot, decode = self._snapshots.now(), self.domain.decode
+        return explain(snapshot, rules, verdict, decode, self.options, self.promises)
 
     @single_threaded
     def record(self, *rules: str | StoppingRule, lam: float | None = None) -> None:
