@@ -9,11 +9,13 @@ import pytest
 from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, DerivedParameterConfig, RangeParameterConfig
 from ax.core.arm import Arm
+from ax.generation_strategy.generation_strategy import GenerationStrategy
 from ax.global_stopping.strategies.improvement import ImprovementGlobalStoppingStrategy
 
 import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
 from stopwise.integrations.ax import (
+    StopwiseNode,
     StopwiseStrategy,
     generation_strategy,
     read_client,
@@ -266,3 +268,38 @@ def test_a_client_with_our_node_is_saved_and_goes_on_after_loading(tmp_path):
 def test_the_example_runs(capsys):
     runpy.run_path(str(ROOT / "examples" / "ax_search.py"), run_name="__main__")
     assert ": stop" in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------- bounds and promises
+
+
+def test_a_value_beyond_the_bounds_is_refused_whoever_looks():
+    made = client()
+    index = made.attach_trial({"x": 0.5, "n": 2})
+    made.complete_trial(index, raw_data={"loss": -1.0, "price": 1.0})
+    strategy = StopwiseStrategy(0.01, cost="price", bounds=(0, None))
+    made.set_generation_strategy(generation_strategy(0.01, cost="price", bounds=(0, None)))
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"the value -1.0, but bounds=\(0.0, None\)"):
+            should_stop(made, strategy)
+    with pytest.raises(InputError, match="no value is below 0"):
+        made.get_next_trials(max_trials=1)
+
+
+def test_the_nodes_choices_promise_and_those_of_others_do_not():
+    node = StopwiseNode(1e-5, cost="price", n_initial=4)
+    made = client(node=GenerationStrategy(name="ours", nodes=[node]))
+    for _ in range(6):
+        step(made)
+    made.attach_trial({"x": 0.9, "n": 5})
+    step(made)
+    step(made)
+    [node] = made._generation_strategy._nodes
+    study = node._mirror.study
+    promised = [p.trial for p in study.promises.told]
+    params = [dict(o.params) for o in study.history if o.number in promised]
+    assert len(promised) >= 2
+    assert {"x": 0.9, "n": 5} not in params
+    strategy = StopwiseStrategy(1e-5, cost="price", n_initial=4)
+    should_stop(made, strategy)
+    assert len(strategy._mirror.study.promises) == 0

@@ -525,3 +525,54 @@ def test_a_storage_is_read_and_audited(tmp_path):
         read_history(url, "new")
     with pytest.raises(InputError, match=r"no user attribute 'price'.*\['cost'\].*'duration'"):
         read_history(url, cost="price")
+
+
+# ------------------------------------------------------------------------- bounds and promises
+
+
+def test_a_value_beyond_the_bounds_is_refused_again_and_again():
+    study = optuna.create_study(sampler=StopwiseSampler(0.01, space=SPACE, seed=0, bounds=(0, 1)))
+    callback = StopwiseCallback(0.01, bounds=(0, 1))
+    study.add_trial(
+        create_trial(params={"layers": 2, "act": "relu"}, distributions=SPACE, value=-0.25)
+    )
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"trial 0 has the value -0\.25, but bounds"):
+            callback.verdict(study)
+        with pytest.raises(InputError, match="no value is below 0"):
+            study.ask(SPACE)
+
+
+def test_bounds_are_part_of_what_sampler_and_callback_must_agree_in():
+    study = optuna.create_study(sampler=StopwiseSampler(0.01, space=SPACE, seed=0, bounds=(0, 1)))
+    same, other = (StopwiseCallback(0.01, bounds=b) for b in ((0.0, 1.0), (0, None)))
+    assert same._mirrors(study) is study.sampler.mirrors
+    assert other._mirrors(study) is other._own_mirrors
+
+
+def test_the_samplers_choices_promise_and_those_of_others_do_not():
+    sampler = StopwiseSampler(1e-4, space=SPACE, n_initial=3, seed=0)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=4)
+    study.enqueue_trial({"layers": 6, "act": None})  # the user's
+    study.optimize(objective, n_trials=3)
+    study.ask(SPACE)
+    mirror = sampler.mirrors.mirror(study, SPACE, [])
+    numbers = [o.number for o in mirror.study.history]
+    promised = [p.trial for p in mirror.study.promises.told]
+    assert len(promised) == 3
+    assert len(numbers) == 7
+    assert promised[0] == numbers[3]
+    enqueued = next(
+        o for o in mirror.study.history if dict(o.params) == {"layers": 6, "act": None}
+    )
+    assert enqueued.number not in promised
+
+
+def test_where_only_the_callback_is_ours_nothing_is_promised():
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    callback = StopwiseCallback(1e-4, n_initial=3)
+    study.optimize(objective, n_trials=8, callbacks=[callback])
+    mirror = callback._own_mirrors._mirror
+    assert len(mirror.study.history) == len(study.trials)
+    assert len(mirror.study.promises) == 0

@@ -404,3 +404,42 @@ def test_the_example_runs(cluster, capsys, tmp_path, monkeypatch):
 def test_a_folder_without_trials_is_refused(tmp_path):
     with pytest.raises(InputError, match="no trials of Ray Tune"):
         read_results(tmp_path, metric="loss")
+
+
+# ------------------------------------------------------------------------- bounds and promises
+
+
+def test_a_value_beyond_the_bounds_is_refused_and_the_trial_stays_open():
+    made = run(searcher(bounds=(0, None)), until=3)
+    config = made.suggest("last")
+    for _ in range(2):
+        with pytest.raises(InputError, match="no value is below 0"):
+            made.on_trial_complete("last", {"loss": -1.0, "price": 1.0})
+    assert len(made.history) == 3
+    made.on_trial_complete("last", {"loss": loss(config), "price": 1.0})
+    assert len(made.history) == 4
+    with pytest.raises(InputError, match="no value is below 0"):
+        made.add_evaluated_point({"x": 0.1, "opt": {"n": 2, "k": 7}}, -1.0, cost=1.0)
+
+
+def test_the_stopper_refuses_it_too():
+    stopper = StopwiseStopper(SPACE, 0.01, metric="loss", mode="max", cost=None, bounds=(None, 1))
+    result = {"done": True, "loss": 2.0, "config": {"x": 0.5, "opt": {"n": 2, "k": 7}}}
+    for _ in range(2):
+        with pytest.raises(InputError, match="no value is above 1"):
+            stopper("a", result)
+    stopper("a", {**result, "loss": 1.0})
+    study, _ = stopper._bridge.opened
+    assert len(study.history) == 1
+    assert len(study.promises) == 0
+
+
+def test_the_searchers_choices_promise_and_so_do_they_after_a_restore(tmp_path):
+    made = run(searcher(lam=1e-5), until=7)
+    study, _ = made._bridge.opened
+    assert [p.trial for p in study.promises.told] == [4, 5, 6]
+    made.save(str(tmp_path / "state.json"))
+    again = searcher(lam=1e-5)
+    again.restore(str(tmp_path / "state.json"))
+    restored, _ = again._bridge.opened
+    assert restored.promises == study.promises

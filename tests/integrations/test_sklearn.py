@@ -208,3 +208,12 @@ def test_it_passes_the_checks_that_scikit_learns_own_search_passes(estimator, na
 def test_the_example_runs(capsys):
     runpy.run_path(str(ROOT / "examples" / "sklearn_search.py"), run_name="__main__")
     assert ": stop" in capsys.readouterr().out
+
+
+def test_a_score_beyond_the_bounds_is_refused():
+    with pytest.raises(InputError, match=r"bounds=\(None, 0\.5\) say that no value is above"):
+        searched({"a": uniform(0, 1)}, bounds=(None, 0.5))
+    search = searched({"a": uniform(0, 1)}, bounds=(None, 1))
+    assert clone(search).get_params()["bounds"] == (None, 1)
+    with pytest.raises(InputError, match="the lower bound must be below the upper one"):
+        searched({"a": uniform(0, 1)}, bounds=(1, 0))

@@ -13,9 +13,12 @@ from tests.trajectories.studies import BOX, STUDIES, box, in_turn, lines_of, noi
 LOOKS = [sw.acquisition.LogEIPC(), sw.acquisition.LCB(), sw.acquisition.ThompsonSampling()]
 RULES = [sw.stopping.UCBLCB(), sw.stopping.SRGapMedian(), sw.stopping.PBGI(1e-3)]
 MORE = {
-    "sizes": (BOX, {"lam": 1e-4, "n_initial": 4, "max_trials": 12, "seed": 3}, box, 30, in_turn),
+    "sizes": (
+        BOX, {"lam": 1e-4, "n_initial": 4, "max_trials": 12, "bounds": (-9.0, None), "seed": 3},
+        box, 30, in_turn,
+    ),
     "gamma": (BOX, {"budget": 14.0, "prior": "gamma", "seed": 4}, noisy_box, 30, in_turn),
-}
+}  # fmt: skip
 LOOKED_AT = {
     **{name: STUDIES[name] for name in (
         "box", "mixed", "mixed-failures", "finite", "noise-given", "noise-finite", "budget",
@@ -30,6 +33,7 @@ def look_at(study):
     assert repr(study)
     assert study.spent >= 0
     assert isinstance(study.pending, tuple)
+    assert study.promises.promised >= 0
     if not study.history.succeeded:
         return
     assert study.best is not None

@@ -15,6 +15,8 @@ from tests.trajectories.studies import PINNED, STUDIES, lines_of
 HERE = Path(__file__).parent
 RECORDED = HERE / "0.1"
 CLOSE = 1e-6  # no hash: a libm of another version may move last bits
+NEW = {"ask": ("promised",), "tell": ("delivered",)}  # keys that 0.1 did not write, by event
+NEW_OPTIONS = {"bounds": None}  # options that it did not have, and what they are here
 
 
 def differences(new, old, where):
@@ -30,6 +32,16 @@ def differences(new, old, where):
     return [] if new == old else [f"{where}: {old!r} became {new!r}"]
 
 
+def as_of_0_1(line):
+    """A line without what 0.1 did not write."""
+    kept = {key: value for key, value in line.items() if key not in NEW.get(line.get("event"), ())}
+    if "options" in kept:
+        new = {name: kept["options"][name] for name in NEW_OPTIONS}
+        assert new == NEW_OPTIONS
+        kept["options"] = {k: v for k, v in kept["options"].items() if k not in NEW_OPTIONS}
+    return kept
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_step_is_as_it_was(name, tmp_path):
     command = [sys.executable, str(HERE / "studies.py"), str(tmp_path), name]
@@ -40,5 +52,5 @@ def test_every_step_is_as_it_was(name, tmp_path):
         name: unwritten()[name] for name in later
     }
     for number, (a, b) in enumerate(zip(new, old, strict=False), start=1):
-        assert differences(a, b, f"line {number}, {b.get('event', 'header')}") == []
+        assert differences(as_of_0_1(a), b, f"line {number}, {b.get('event', 'header')}") == []
     assert len(new) == len(old)

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, cast
+
+import numpy as np
 
 from stopwise.errors import InputError, InputTypeError
 
 Direction = Literal["minimize", "maximize"]
 Noise = float | Literal["learn"] | None
+Bounds = tuple[float | None, float | None]
 
 
 def as_number(what: str, given: object, instead: str) -> float:
@@ -123,6 +126,47 @@ def checked_replicates(given: bool, noise: object) -> bool:  # noqa: FBT001  a u
         )
         raise InputError(message)
     return bool(given)
+
+
+def checked_bounds(given: object) -> Bounds | None:
+    """The bounds of all values, low and high; an infinite one is None, and so are two of them."""
+    advice = "Give (low, high) in objective units; None stands for no bound, as in (0, None)."
+    if given is None:
+        return None
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != 2:
+        message = f"bounds={given!r} are not two numbers. {advice}"
+        raise InputTypeError(message)
+    low, high = (
+        nothing if bound is None else as_number("a bound of values", bound, advice)
+        for bound, nothing in zip(given, (-math.inf, math.inf), strict=True)
+    )
+    if math.isnan(low) or math.isnan(high):
+        message = f"bounds={given!r}: nan is no bound. {advice}"
+        raise InputError(message)
+    if low >= high:
+        message = f"bounds={given!r}: the lower bound must be below the upper one. {advice}"
+        raise InputError(message)
+    bounds = (None if low == -math.inf else low, None if high == math.inf else high)
+    return None if bounds == (None, None) else bounds
+
+
+def check_within_bounds(what: str, value: float | None, bounds: Bounds | None) -> None:
+    """Refuse a value beyond the bounds that were said to hold for all values."""
+    if value is None or bounds is None:
+        return
+    low, high = bounds
+    if low is not None and value < low:
+        beyond = f"below {low:g}"
+    elif high is not None and value > high:
+        beyond = f"above {high:g}"
+    else:
+        return
+    message = (
+        f"{what} has the value {value!r}, but bounds={bounds!r} say that no value is {beyond}."
+        " Tell None if the evaluation went wrong. If the value is right the bounds are not: a"
+        " study keeps its bounds, so begin a new one with wider bounds or without."
+    )
+    raise InputError(message)
 
 
 def listed(given: Any) -> list[Any]:  # noqa: ANN401  one thing or several

@@ -154,7 +154,7 @@ class ModelPosterior:
         law, d_mean, d_std = self.chart.with_gradient(self._moments, U)
         return law, (d_mean, d_std)
 
-    def relative_to(self, u: Array) -> ModelPosterior:
+    def relative_to(self, u: Array, value: float) -> ModelPosterior:  # noqa: ARG002  its own mean
         """The model as seen from an encoded point u: means of f, deviations of f - f(u)."""
         reference = self.chart.inputs(self.chart.tensor(u[None, :]))[0]
         return replace(self, reference=reference)

@@ -198,8 +198,10 @@ class StopwiseSearcher(Searcher, Stopper):
 
     def _tell(self, trial_id: str, result: Any, *, error: bool) -> None:  # noqa: ANN401
         """Tell a trial; one that failed and was started again is told by its params."""
-        trial = self._live.pop(trial_id, None) or self._failed.pop(trial_id)
-        self._bridge.tell(trial, result, error=error)
+        trial = self._live.get(trial_id) or self._failed[trial_id]
+        self._bridge.tell(trial, result, error=error)  # a value that is refused leaves it open
+        self._live.pop(trial_id, None)
+        self._failed.pop(trial_id, None)
         if error or self._bridge.value(result) is None:
             self._failed[trial_id] = dict(trial.params if isinstance(trial, Trial) else trial)
 
@@ -274,10 +276,10 @@ class StopwiseStopper(Stopper):
     def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:
         """Take a result. Ray reports the last one of a function twice; it is told once."""
         if result.get("done") and trial_id not in self._told:
-            self._told.add(trial_id)
             _, foreign = self._bridge.opened
             params = foreign.inward(flatten_dict(dict(result["config"])))
             self._bridge.tell(params, result, error=False)
+            self._told.add(trial_id)
         return False
 
     def stop_all(self) -> bool:

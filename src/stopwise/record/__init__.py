@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record: history, outcomes, events, state, journal and replay."""
+"""The record: history, outcomes, promises, events, state, journal and replay."""

@@ -54,13 +54,15 @@ class TrialAsked:
         designed: Whether it is the next point of the initial design.
         fitted: The hyper-parameters of the model that chose it, from which the next fit starts;
             None if no model chose it.
-        foresight: How likely the model's beliefs thought it to pay for itself; None if there is
-            only one belief, or if no model chose it.
+        promised: The gain that this model expects of it; None if no model chose it.
+        foresight: How likely each belief of the model thinks that gain; None if there is only one
+            belief, or if no model chose it.
     """
 
     trial: Trial
     designed: bool
     fitted: Fitted | None
+    promised: float | None = None
     foresight: Foresight | None = None
 
 
@@ -73,9 +75,15 @@ class TrialAskedAgain:
 
 @dataclass(frozen=True, slots=True)
 class TrialTold:
-    """An evaluation was reported."""
+    """An evaluation was reported.
+
+    Args:
+        observation: The evaluation.
+        delivered: The gain that came of it, if one was promised.
+    """
 
     observation: Observation
+    delivered: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ A resumed study applies the same events, so it has the same state.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stopwise.core.beliefs.belief import Fitted
@@ -25,7 +25,8 @@ from stopwise.record.events import (
     TrialTold,
     VerdictGiven,
 )
-from stopwise.record.history import History, Observation, Trial
+from stopwise.record.history import History, Trial
+from stopwise.record.promises import Promise
 from stopwise.stopping.verdict import Verdict
 
 
@@ -49,6 +50,9 @@ class State:
         foresights: What was foreseen of the pending trials, by number.
         told_choices: What was foreseen of choices that were told, and their values, in the order
             of telling; None is the value of one that failed.
+        promises: The gains promised by choices of the acquisition, and those that came, by number.
+        chosen_with: Of each pending trial that promised a gain, the hyper-parameters of the model
+            that chose it, and the length of the history then.
         lam0: The first lambda, if it was computed from a budget.
         verdict: The last verdict; None after anything that may change it.
     """
@@ -66,6 +70,8 @@ class State:
     fitted_at: int = -1
     foresights: dict[int, Foresight] = field(default_factory=dict)
     told_choices: tuple[tuple[Foresight, float | None], ...] = ()
+    promises: dict[int, Promise] = field(default_factory=dict)
+    chosen_with: dict[int, tuple[Fitted, int]] = field(default_factory=dict)
     lam0: float | None = None
     verdict: Verdict | None = None
 
@@ -82,12 +88,13 @@ class State:
                 self._ask(event)
             case TrialAskedAgain(number):
                 self.unanswered.remove(number)
-            case TrialTold(observation):
-                self._tell(observation)
+            case TrialTold():
+                self._tell(event)
             case VerdictGiven(verdict):
                 self.verdict = verdict
             case TrialDropped(number):
                 self._remove(number)
+                self.promises.pop(number, None)
                 self.verdict = None
             case StudyResumed(_, changed):
                 self.unanswered = sorted(self.pending)
@@ -109,11 +116,16 @@ class State:
             self.queue = self.queue[1:]
         if event.fitted is not None:
             self.fitted, self.fitted_at = event.fitted, len(self.history)
+            if event.promised is not None:
+                number = event.trial.number
+                self.promises[number] = Promise(number, event.promised)
+                self.chosen_with[number] = event.fitted, len(self.history)
         if event.foresight is not None:
             self.foresights[event.trial.number] = event.foresight
         self.verdict = None
 
-    def _tell(self, observation: Observation) -> None:
+    def _tell(self, event: TrialTold) -> None:
+        observation = event.observation
         if observation.number not in self.pending and observation.number < self.next:
             message = f"trial {observation.number} is told and was not asked, or told before"
             raise ValueError(message)
@@ -121,6 +133,9 @@ class State:
         foresight = self.foresights.get(observation.number)
         if foresight is not None:
             self.told_choices = (*self.told_choices, (foresight, observation.value))
+        if event.delivered is not None:
+            promise = self.promises[observation.number]
+            self.promises[observation.number] = replace(promise, delivered=event.delivered)
         if observation.number in self.pending:
             self._remove(observation.number)
         else:  # data from elsewhere
@@ -136,5 +151,6 @@ class State:
     def _remove(self, number: int) -> None:
         del self.pending[number]
         self.foresights.pop(number, None)
+        self.chosen_with.pop(number, None)
         if number in self.unanswered:
             self.unanswered.remove(number)

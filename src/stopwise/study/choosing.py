@@ -7,13 +7,9 @@ import math
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from stopwise.acquisition import LCB, PBGI, PBGID, Acquisition, LogEIPC, make_acquisition
 from stopwise.core.beliefs.belief import Fitted
-from stopwise.core.beliefs.ensemble import Ensemble
 from stopwise.core.beliefs.foresight import Foresight
-from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
 from stopwise.errors import InputError
@@ -23,6 +19,7 @@ from stopwise.study.budget import expected_range, lam_for_budget
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.initial_design import InitialDesign
+from stopwise.study.promising import Promising, foreseen
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
 
@@ -31,16 +28,18 @@ _WORTH_RECORDER = LogEIPCMedian()  # its signal does not depend on lambda; PBGI-
 
 
 class Choice(NamedTuple):
-    """A configuration that was chosen.
+    """The next configuration.
 
     Args:
         params: The configuration.
-        fitted: The hyper-parameters of the model that chose it; None if none did.
-        foresight: How likely the beliefs of the model think it to keep its promise.
+        fitted: The hyper-parameters of the model that chose it; None if no model did.
+        promised: The gain that this model expects of it; None if no model chose it.
+        foresight: How likely each belief of the model thinks that gain, if there are several.
     """
 
     params: dict[str, Any]
     fitted: Fitted | None = None
+    promised: float | None = None
     foresight: Foresight | None = None
 
 
@@ -53,8 +52,10 @@ class Choosing:
         design: InitialDesign,
         spending: Spending,
         snapshots: Snapshots,
+        promising: Promising,
     ) -> None:
         self._context = context
+        self._promising = promising
         self._design = design
         self._spending = spending
         self._snapshots = snapshots
@@ -72,11 +73,7 @@ class Choosing:
         return None if lam0 is None else PBGID(lam0)
 
     def choose(self) -> Choice:
-        """The next configuration.
-
-        While there are too few observations for a model, it is a further point of the initial
-        design.
-        """
+        """The choice of the acquisition; a further point of the design while data are too few."""
         state = self._context.state
         if is_exhausted(self._context):
             raise self._nothing_left()
@@ -89,37 +86,17 @@ class Choosing:
                 raise self._nothing_left()
         if n >= self._design.size:
             self._snapshots.record([_WORTH_RECORDER])
-        snapshot = with_pending_believed(self._snapshots.now())
+        now = self._snapshots.now()
+        snapshot = with_pending_believed(now)
         x = snapshot.sup(self._acquisition_at(snapshot)).x
         if x is None:  # a score may be -inf everywhere if nothing can be gained
             x = snapshot.sup(LCB()).x
         if x is None:
             raise self._nothing_left()
         self._context.model.go_on_from_here()
-        params = self._context.domain.decode(x[None, :])[0]
-        return Choice(params, snapshot.belief.fitted, self._foreseen(snapshot, x))
-
-    def _foreseen(self, snapshot: Snapshot, x: Array) -> Foresight | None:
-        """How likely each belief of an ensemble thinks the choice to gain what is promised of it.
-
-        Where that is expected to be nothing there is nothing to foresee.
-        """
-        objective = snapshot.belief.objective
-        if not isinstance(objective, Ensemble):
-            return None
-        at = x[None, :]
-        law = snapshot.law(at, from_incumbent=True)
-        promised = float(np.exp(law.log_ei(snapshot.best).value[0])) / snapshot.belief.trust
-        level = snapshot.best - promised
-        if not level < snapshot.best:
-            return None
-        chances = [
-            float(np.exp(marginals.law(at).log_cdf(level)[0]))
-            for marginals in objective.each_relative_to(
-                snapshot.X[snapshot.incumbent], snapshot.best
-            )
-        ]
-        return Foresight(level, tuple(chances))
+        promised = self._promising.promise(now, snapshot, x)
+        [params] = self._context.domain.decode(x[None, :])
+        return Choice(params, snapshot.belief.fitted, promised, foreseen(snapshot, x))
 
     def _acquisition_at(self, snapshot: Snapshot) -> Acquisition:
         """The acquisition; on a box, LogEIPC in place of PBGI once nothing is worth its price.

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from stopwise.core.checks import listed
 from stopwise.core.quantity import quantity
-from stopwise.stopping import StoppingRule, Verdict
+from stopwise.errors import InputError
+from stopwise.stopping import StoppingRule, Verdict, make_rule
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import (
     cap_verdict,
@@ -16,8 +18,26 @@ from stopwise.study.hard_limits import (
     money_verdict,
 )
 from stopwise.study.initial_design import InitialDesign
+from stopwise.study.options import Rules, StudyOptions
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
+
+
+def made_rules(rules: Rules, lam: float | None) -> list[StoppingRule]:
+    """Rules from their names; rules as they are."""
+    return [make_rule(rule, lam) for rule in listed(rules)]
+
+
+def obeyed_rules(options: StudyOptions) -> list[StoppingRule]:
+    """The rules that stop a study: none where its budget alone decides."""
+    rules = [] if options.budget_decides else made_rules(options.stopping, options.lam)
+    if not rules and options.budget is None:
+        message = (
+            "stopping=[] would never stop: give a rule; sw.stopping.FixedTrials(n) or"
+            " max_trials= stop after a number, and watch= takes rules that are only recorded."
+        )
+        raise InputError(message)
+    return rules
 
 
 class Deciding:

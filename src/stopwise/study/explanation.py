@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The explanation of a verdict in words: the gain still expected, its cost, suspect thresholds."""
+"""The explanation of a verdict in words: the gain still expected, its cost, kept promises.
+
+It also warns of suspect thresholds, and of values that look bounded where no bounds were given.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,13 @@ from stopwise.acquisition.logeipc import LogEIPC
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
+from stopwise.record.promises import Promises
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.stopping.verdict import Verdict
+from stopwise.study.options import StudyOptions
 
 _OFF_SCALE = 100.0  # a threshold this many times the spread of the data is suspect
+_DECADE = 10.0  # values of one sign whose ratio is at least this look bounded by 0
 
 
 def explain(
@@ -24,14 +30,19 @@ def explain(
     rules: Iterable[StoppingRule],
     verdict: Verdict,
     decode: Callable[[Array], list[dict[str, Any]]],
+    options: StudyOptions,
+    promises: Promises,
 ) -> str:
-    """The verdict, the best remaining candidate, and warnings of thresholds in wrong units."""
+    """The verdict, the best remaining candidate, promises, and warnings; see the module."""
     rules = list(rules)
+    kept = [f"{str(promises).capitalize()}."] if len(promises.told) else []
     return "\n".join(
         [
             f"{verdict.rule}: {verdict.reason}.",
             _remaining(snapshot, rules, decode),
+            *kept,
             *_warnings(snapshot, rules),
+            *_possible_bounds(snapshot.y, options),
         ]
     )
 
@@ -85,6 +96,27 @@ def _warning(threshold: str, amount: float, spread: float, resolution: float) ->
             " accuracy in [0, 1] needs values 100 times smaller than accuracy in percent."
         )
     return ""
+
+
+def _possible_bounds(y: Array, options: StudyOptions) -> list[str]:
+    """A hint that values of one sign that spread over a decade may be bounded by 0.
+
+    The side that matters is the one where better values lie: a model that knows no bound expects
+    gains beyond it.
+    """
+    if options.bounds is not None or len(y) < 2 or y.min() <= 0 or y.max() < _DECADE * y.min():
+        return []
+    times = f"{quantity(float(y.max() / y.min()))} times"
+    hint = (
+        f"All values are positive and the largest is {times} the smallest: if they cannot fall"
+        " below 0, bounds=(0, None) says so."
+    )
+    if options.direction == "maximize":
+        hint = (
+            f"All values are negative and the lowest is {times} the highest: if they cannot rise"
+            " above 0, bounds=(None, 0) says so."
+        )
+    return [hint]
 
 
 def _thresholds(rule: StoppingRule, snapshot: Snapshot) -> Iterator[tuple[str, float]]:

@@ -20,6 +20,7 @@ from stopwise.stopping import StoppingRule, Verdict
 from stopwise.study.deciding import Deciding
 from stopwise.study.options import spells_out_options
 from stopwise.study.study import Study
+from stopwise.study.telling import observation_of
 
 
 class ExternalStudy(Study):
@@ -72,7 +73,8 @@ class ExternalStudy(Study):
     ) -> None:
         """Report an evaluation, as in ``Study``; one told by params counts in the design."""
         if not isinstance(trial, Trial):
-            self.domain.encode(trial)
+            # What cannot be told is refused here, before the design is changed.
+            observation_of(self._context, trial, value, cost, charge=charge, message=message)
             self._design.plan(check_budget=False)
             self._design.make_room(trial)
         super().tell(trial, value, cost, charge=charge, message=message)

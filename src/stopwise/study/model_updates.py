@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from stopwise.core.beliefs.belief import Belief, believe, believe_as_fitted
+from stopwise.core.beliefs.belief import Belief, Fitted, believe, believe_as_fitted
 from stopwise.core.beliefs.foresight import Seen
-from stopwise.core.beliefs.models import Data, make_model
+from stopwise.core.beliefs.models import DataOptions, make_model
 from stopwise.core.beliefs.prices import (
     CostModel,
     LearnedPrice,
@@ -54,7 +54,7 @@ class ModelUpdates:
     Args:
         domain: The encoded space.
         cost: The model of costs.
-        options: Of the study; direction, noise and prior matter here.
+        options: Of the study; direction, noise, bounds and prior matter here.
         refits: When hyper-parameters are fitted anew.
     """
 
@@ -105,6 +105,12 @@ class ModelUpdates:
             return 0.0
         return float(expected_cost(price, self.encoded.encode([params]))[0])
 
+    def belief_as_fitted(self, history: History, fitted: Fitted) -> Belief:
+        """The belief after a history, at hyper-parameters that were fitted to it before."""
+        X, y = self.encoded.evaluated(history)
+        belief = self._as_fitted(X, y, history, fitted)
+        return belief.with_failures(self._failed(history, X), y)
+
     def _updated(self, X: Array, y: Array, state: State) -> _Anchor:
         anchor = self._anchor
         if anchor is None:
@@ -121,27 +127,42 @@ class ModelUpdates:
         then takes the recorded hyper-parameters, because another fit might differ from them by a
         rounding error.
         """
-        cost = self._cost if self._known_price is None else Priced(self._known_price)
         paid = self.encoded.paid(state.history)
-        data = self._data(X, y, state)
         start = state.fitted if self._anchor is None else self._anchor.belief.fitted
         if self._anchor is None and state.fitted_at == len(state.history) and start is not None:
-            belief = believe_as_fitted(
-                self._model, self._domain, data, paid=paid, cost=cost, fitted=start
-            )
+            belief = self._as_fitted(X, y, state.history, start)
         else:
             belief = believe(
-                self._model,
                 self._domain,
-                data,
+                X,
+                y,
                 paid=paid,
-                cost=cost,
+                cost=self._cost_once_known,
+                model=self._model,
                 start=start,
                 seen=self._seen(state),
+                **self._about(state.initial),
             )
             if is_known(self._cost):
                 self._known_price = belief.price
         return _Anchor(belief, len(y), len(paid[1]))
+
+    def _as_fitted(self, X: Array, y: Array, history: History, fitted: Fitted) -> Belief:
+        return believe_as_fitted(
+            self._domain,
+            X,
+            y,
+            paid=self.encoded.paid(history),
+            cost=self._cost_once_known,
+            fitted=fitted,
+            model=self._model,
+            **self._about(None),
+        )
+
+    @property
+    def _cost_once_known(self) -> CostModel:
+        """The model of costs; a price that was computed from known costs is not computed again."""
+        return self._cost if self._known_price is None else Priced(self._known_price)
 
     def _seen(self, state: State) -> list[Seen]:
         """What was foreseen of the choices that were told, and whether it came."""
@@ -151,14 +172,10 @@ class ModelUpdates:
             for foresight, value in state.told_choices
         ]
 
-    def _data(self, X: Array, y: Array, state: State) -> Data:
+    def _about(self, design: int | None) -> DataOptions:
         options = self._options
-        design = len(y) if state.initial is None else state.initial
-        return Data(
-            X,
-            y,
-            self._domain.groups,
-            design,
+        return DataOptions(
+            design=design,
             noise=options.noise,
             prior=options.prior,
             bounds=options.minimised_bounds,
@@ -177,7 +194,8 @@ class ModelUpdates:
             for x, cost in zip(paid_at[anchor.priced :], costs[anchor.priced :], strict=True):
                 posterior = posterior.append(x, float(np.log(cost)))
             price = LearnedPrice(posterior)
-        return _Anchor(Belief(objective, price), anchor.fitted_to, len(costs))
+        belief = replace(anchor.belief, objective=objective, price=price)
+        return _Anchor(belief, anchor.fitted_to, len(costs))
 
     def _price(self, state: State) -> Price | None:
         """The price of evaluations; None while it is to be learned and nothing was paid."""

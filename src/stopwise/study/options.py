@@ -10,6 +10,7 @@ before the option existed is resumed with its default, or with the value that th
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
@@ -21,6 +22,8 @@ from stopwise.acquisition import Acquisition
 from stopwise.core.beliefs.prices import CostModel, cost_model
 from stopwise.core.beliefs.priors import priors
 from stopwise.core.checks import (
+    Bounds,
+    checked_bounds,
     checked_budget,
     checked_direction,
     checked_name,
@@ -88,6 +91,8 @@ class StudyOptions:
         surrogate: ``"plain"``: an initial design of 2(d + 1) points spread over the space.
             ``"default"``: of d + 1 points, spread over its cheap part. ``"paper"``: as
             ``"plain"``.
+        bounds: ``(low, high)``, either of which may be None: no value is beyond them. A share has
+            ``bounds=(0, 1)``, a loss that cannot be negative ``bounds=(0, None)``.
         prior: Of the hyper-parameters: ``"lognormal"``, ``"gamma"`` or None.
         n_initial: Size of the initial design, in place of the surrogate's.
         start_from: Configurations that are tried first.
@@ -105,6 +110,7 @@ class StudyOptions:
     noise: float | Literal["learn"] | None = _option(None)
     replicates: bool = _option(False)  # noqa: FBT003  a default
     surrogate: str = _option("plain", unwritten="plain")
+    bounds: Bounds | None = _option(None, codec.BOUNDS)
     prior: str | None = _option("lognormal")
     n_initial: int | None = _option(None)
     start_from: Iterable[Mapping[str, Any]] = _option((), codec.CONFIGURATIONS)
@@ -120,6 +126,7 @@ class StudyOptions:
             "direction": checked_direction(self.direction),
             "seed": checked_whole("seed", self.seed, least=0),
             "noise": checked_noise(self.noise),
+            "bounds": checked_bounds(self.bounds),
             "replicates": checked_replicates(self.replicates, self.noise),
             "surrogate": checked_name("surrogate", self.surrogate, DESIGNS),
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
@@ -157,6 +164,13 @@ class StudyOptions:
     def sign(self) -> float:
         """1 to minimise, -1 to maximise; inside, everything is minimised."""
         return 1.0 if self.direction == "minimize" else -1.0
+
+    @property
+    def minimised_bounds(self) -> tuple[float, float]:
+        """The bounds of what is minimised inside; infinite where there is none."""
+        low, high = self.bounds or (None, None)
+        inside = (-math.inf if low is None else low, math.inf if high is None else high)
+        return inside if self.sign > 0 else (-inside[1], -inside[0])
 
     @property
     def lam_from_budget(self) -> bool:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from stopwise.core.traces import Trace
 from stopwise.record.history import History
+from stopwise.record.promises import Promises
 from stopwise.stopping.verdict import Verdict
+from stopwise.study.options import StudyOptions
 
 if TYPE_CHECKING:
     from stopwise.tools.report import Plot
@@ -54,6 +56,16 @@ class Result:
     traces: Mapping[str, Trace] = field(repr=False)
     _study: Any = field(default=None, repr=False, compare=False)  # reports are made from it
 
+    @property
+    def promises(self) -> Promises:
+        """The gain promised by each choice of the acquisition, and the gain that came of it."""
+        return Promises() if self._study is None else self._study.promises
+
+    @property
+    def options(self) -> StudyOptions:
+        """The options of the study."""
+        return StudyOptions() if self._study is None else self._study.options
+
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write a report: one HTML page that needs no other file. Returns its path.
 
@@ -78,6 +90,10 @@ class Result:
     def plot_costs(self) -> Plot:
         """Expected and actual cost of every trial."""
         return self._plot("costs")
+
+    def plot_promises(self) -> Plot:
+        """The gains that choices promised, against those that came, added up."""
+        return self._plot("promises")
 
     def plot_slices(self) -> Plot:
         """The model's prediction along each parameter, through the best configuration."""

@@ -19,7 +19,6 @@ from typing import Any
 from stopwise.acquisition import Acquisition
 from stopwise.core.beliefs.prices import cost_model
 from stopwise.core.beliefs.refits import RefitPolicy
-from stopwise.core.checks import listed
 from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.quantity import quantity
 from stopwise.core.search.supremum import Search
@@ -38,18 +37,20 @@ from stopwise.record.history import History, Trial
 from stopwise.record.journal import Journal, ResumeWarning
 from stopwise.record.journal.codec import ParamsCodec
 from stopwise.record.outcomes import Outcome
-from stopwise.stopping import StoppingRule, Verdict, make_rule
+from stopwise.record.promises import Promises
+from stopwise.stopping import StoppingRule, Verdict
 from stopwise.study.best import best_of
 from stopwise.study.budget import Budget
 from stopwise.study.choosing import Choice, Choosing
 from stopwise.study.context import StudyContext
-from stopwise.study.deciding import Deciding
+from stopwise.study.deciding import Deciding, made_rules, obeyed_rules
 from stopwise.study.event_log import EventLog
 from stopwise.study.explanation import explain
 from stopwise.study.guarantee import Guarantee, guarantee_of
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
-from stopwise.study.options import Rules, StudyOptions, explain_options, spells_out_options
+from stopwise.study.options import StudyOptions, explain_options, spells_out_options
+from stopwise.study.promising import Promising
 from stopwise.study.result import Best, Result
 from stopwise.study.resuming import ResumedStudy, load, resume
 from stopwise.study.snapshots import Snapshots
@@ -100,11 +101,8 @@ class Study:
     def _set_up(self, space: Space, options: StudyOptions, log: EventLog) -> None:
         """Put the parts together; unusable options are refused now, not at the first ask."""
         self.space, self.options = space, options
-        self.direction, self.seed, self.max_trials = (
-            options.direction,
-            options.seed,
-            options.max_trials,
-        )
+        self.direction, self.seed = options.direction, options.seed
+        self.max_trials = options.max_trials
         self.domain = domain = as_domain(space)
         self.cost_model = costs = cost_model(options.cost, space)
         model = ModelUpdates(domain, costs, options, self._refits)
@@ -116,15 +114,10 @@ class Study:
         self._snapshots = snapshots = Snapshots(
             context, design, spending, self._search, warm_starts=self._warm_starts
         )
-        self._choosing = Choosing(context, design, spending, snapshots)
-        self.rules = [] if options.budget_decides else _made(options.stopping, options.lam)
-        if not self.rules and options.budget is None:
-            message = (
-                "stopping=[] would never stop: give a rule; sw.stopping.FixedTrials(n) or"
-                " max_trials= stop after a number, and watch= takes rules that are only recorded."
-            )
-            raise InputError(message)
-        self.watched = _made(options.watch, options.lam)
+        self._promising = Promising(context)
+        self._choosing = Choosing(context, design, spending, snapshots, self._promising)
+        self.rules = obeyed_rules(options)
+        self.watched = made_rules(options.watch, options.lam)
         self._deciding = Deciding(context, design, spending, snapshots, self.rules)
         self.notes: tuple[str, ...] = ()  # of a resume, for the user to read
 
@@ -206,6 +199,11 @@ class Study:
         return self._snapshots.traces
 
     @property
+    def promises(self) -> Promises:
+        """The gain promised by each choice of the acquisition, and the gain that came of it."""
+        return Promises(tuple(self._context.state.promises.values()))
+
+    @property
     def spent(self) -> float:
         """Sum of the costs charged so far."""
         return self.history.spent
@@ -247,9 +245,11 @@ class Study:
         self._design.plan()
         designed = self._design.next()
         choice = self._choosing.choose() if designed is None else Choice(designed)
-        expected = self._spending.foreseen(choice.params, design_done=self._design.is_done)
-        trial = Trial(state.next, choice.params, expected)
-        asked = TrialAsked(trial, designed is not None, choice.fitted, choice.foresight)
+        cost = self._spending.foreseen(choice.params, design_done=self._design.is_done)
+        trial = Trial(state.next, choice.params, cost)
+        asked = TrialAsked(
+            trial, designed is not None, choice.fitted, choice.promised, choice.foresight
+        )
         log.commit(asked, began)
         return replace(trial, params=dict(trial.params))  # a copy, which the caller may change
 
@@ -278,7 +278,8 @@ class Study:
         observation = observation_of(
             self._context, trial, value, cost, charge=charge, message=message
         )
-        self._context.log.commit(TrialTold(observation), began)
+        delivered = self._promising.delivered(observation)
+        self._context.log.commit(TrialTold(observation, delivered), began)
 
     def drop(self, trial: Trial) -> None:
         """Give a trial up: it will not be told, and its configuration may be chosen again.
@@ -313,13 +314,15 @@ class Study:
     def explain(self) -> str:
         """The verdict in words: the gain still expected, its cost, and for which lam to go on.
 
-        It warns of thresholds that the model cannot resolve or that are far off the data's scale.
+        It says what came of earlier choices, warns of thresholds that the model cannot resolve or
+        that are far off the data's scale, and names bounds that the values seem to have.
         """
         verdict = self.should_stop()
         if not self._design.is_done:
             return f"{verdict.rule}: {verdict.reason}."
         rules = [*self.rules, *self.watched]
-        return explain(self._snapshots.now(), rules, verdict, self.domain.decode)
+        snapshot, decode = self._snapshots.now(), self.domain.decode
+        return explain(snapshot, rules, verdict, decode, self.options, self.promises)
 
     @single_threaded
     def record(self, *rules: str | StoppingRule, lam: float | None = None) -> None:
@@ -327,7 +330,7 @@ class Study:
 
         Before the end of the initial design there is nothing to record.
         """
-        made = _made(rules, lam)
+        made = made_rules(rules, lam)
         if self._design.is_done:
             self._snapshots.record(made)
 
@@ -341,10 +344,6 @@ class Study:
         return guarantee_of(
             self._context, self._design, self._snapshots, self._choosing, self.rules, delta
         )
-
-
-def _made(rules: Rules | tuple[str | StoppingRule, ...], lam: float | None) -> list[StoppingRule]:
-    return [make_rule(rule, lam) for rule in listed(rules)]
 
 
 explain_options(Study)

@@ -8,7 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from stopwise.core.beliefs.prices import known_cost
-from stopwise.core.checks import checked_cost, checked_params, checked_value
+from stopwise.core.checks import (
+    check_within_bounds,
+    checked_cost,
+    checked_params,
+    checked_value,
+)
 from stopwise.errors import InputError
 from stopwise.record.history import Observation, Trial
 from stopwise.record.outcomes import OUTCOMES, Outcome, outcome_of
@@ -27,6 +32,8 @@ def observation_of(
     """The observation that ``tell`` reports; see ``Study.tell``."""
     identified = _identified(context, trial)
     outcome = _outcome(value, message)
+    bounds = context.options.bounds
+    check_within_bounds(f"trial {identified.number}", outcome.value, bounds)
     asked = identified.number in context.state.pending
     return Observation(
         identified.number,

@@ -141,9 +141,7 @@ def test_what_is_known_in_advance_is_not_worked_out_again():
 def test_a_belief_comes_again_from_its_hyper_parameters_bit_for_bit(cost, noise):
     X, y, paid = some_study()
     was = believe(BOX, X, y, paid=paid, cost=cost, noise=noise)
-    again = believe_as_fitted(
-        BOX, X, y, paid=paid, cost=cost, fitted=was.fitted, exact=noise is None
-    )
+    again = believe_as_fitted(BOX, X, y, paid=paid, cost=cost, fitted=was.fitted, noise=noise)
     Q = BOX.sobol(8, np.random.default_rng(58))
     np.testing.assert_array_equal(again.objective(Q), was.objective(Q))
     np.testing.assert_array_equal(again.log_price(Q), was.log_price(Q))

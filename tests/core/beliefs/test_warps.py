@@ -162,7 +162,7 @@ def test_gradients_pass_through_the_law():
     for i, step in enumerate(1e-6 * np.eye(2)):
         rise = (score(Q + step) - score(Q - step)) / 2e-6
         np.testing.assert_allclose(gradient[:, i], rise, rtol=1e-5, atol=1e-6)
-    relative = posterior.relative_to(X[0])
+    relative = posterior.relative_to(X[0], 0.0)
     law, gradients = relative.law_with_gradient(Q)
     np.testing.assert_allclose(law.mean, relative.law(Q).mean, rtol=1e-12)
     rise = (relative(Q + 1e-6).std - relative(Q - 1e-6).std) / 2e-6

@@ -297,3 +297,65 @@ def test_the_command_reads_a_file(tmp_path, found):
     assert (tmp_path / "page.html").read_text("utf-8").lower().startswith("<!doctype html>")
     with pytest.raises(InputError, match="--bounds 'lr': give a column"):
         command(path, "--lam", "0.01", "--bounds", "lr")
+
+
+# ------------------------------------------------------------------------- bounds and promises
+
+
+@pytest.mark.parametrize("bounds", [(0, None), {"value": (0, None)}, {"value": [0, math.inf]}])
+def test_bounds_of_the_objective_as_for_a_study_or_by_its_column(bounds):
+    audited = sw.audit(history(12), lam=0.01, rules=["immediate"], bounds=bounds)
+    assert audited.study.options.bounds == (0.0, None)
+    with pytest.raises(InputError, match=r"no value is above 0\.1"):
+        sw.audit(history(12), lam=0.01, rules=["immediate"], bounds=(None, 0.1))
+
+
+def test_bounds_of_columns_stay_and_one_side_may_be_as_tried():
+    rows = history(12)
+    bounds = {"lr": (1e-5, None), "value": (0, None)}
+    audited = sw.audit(rows, lam=0.01, rules=["immediate"], bounds=bounds)
+    lr = audited.space["lr"]
+    assert (lr.low, lr.high) == (1e-5, max(row["lr"] for row in rows))
+    assert audited.study.options.bounds == (0.0, None)
+    for data in (rows, audited.study):
+        with pytest.raises(InputError, match="no parameter column 'loss'"):
+            sw.audit(data, lam=0.01, rules=["immediate"], bounds={"loss": (0, None)})
+
+
+@pytest.mark.parametrize("form", ["study", "result", "journal"])
+def test_a_study_keeps_its_bounds_and_shows_its_promises(form, tmp_path):
+    path = tmp_path / "run.jsonl"
+    study = sw.Study({"x": sw.Real(0, 1)}, lam=1e-6, n_initial=4, bounds=(0, None), journal=path)
+    while len(study.history) < 7:
+        trial = study.ask()
+        study.tell(trial, (trial.params["x"] - 0.3) ** 2)
+    data = {"study": study, "result": study.result(), "journal": path}[form]
+    audited = sw.audit(data, lam=0.01, rules=["immediate"])
+    assert audited.study.options.bounds == (0.0, None)
+    assert audited.promises == study.promises
+    assert f"; {study.promises}" in audited.heading
+    assert len(audited.study.promises) == 0
+    wider = sw.audit(data, lam=0.01, rules=["immediate"], bounds=(-1, None))
+    assert wider.study.options.bounds == (-1.0, None)
+    bare = sw.audit(study.history, space=study.space, lam=0.01, rules=["immediate"])
+    assert (len(bare.promises), bare.study.options.bounds) == (0, None)
+    assert "promised" not in str(bare)
+    study.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "words"),
+    [
+        ("value=0:", 0, "12 evaluations"),
+        ("value=:99", 0, "12 evaluations"),
+        ("value=:0.1", 1, "no value is above 0.1"),
+        ("value=0", 1, "give a column, its lowest and highest value"),
+    ],
+)
+def test_the_command_takes_bounds_of_the_objective(given, code, words, tmp_path):
+    app = Typer()
+    app.command()(audit_command)
+    table = as_csv(tmp_path / "runs.csv", history(12))
+    done = CliRunner().invoke(app, [str(table), "--lam", "0.01", "--bounds", given])
+    assert done.exit_code == code
+    assert words in done.output + str(done.exception)

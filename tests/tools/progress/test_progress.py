@@ -22,7 +22,15 @@ from stopwise.record.outcomes import Completed
 from stopwise.stopping import PBGI, Convergence, FixedTrials
 from stopwise.study.display import Silent
 from stopwise.tools.progress import SECONDS, Progress
-from stopwise.tools.progress.painters import Clock, Forgiving, Live, Notebook, bar, painter_for
+from stopwise.tools.progress.painters import (
+    Clock,
+    Forgiving,
+    Live,
+    Notebook,
+    bar,
+    painter_for,
+    rows,
+)
 from stopwise.tools.progress.view import told, view_of
 from stopwise.tools.progress.words import amount, configuration, shortened, times
 
@@ -50,6 +58,25 @@ def run_by_hand(study, objective, trials):
 
 def path_of(result):
     return [(dict(o.params), o.value) for o in result.history]
+
+
+# --------------------------------------------------------------------------------- gains
+
+
+def test_what_choices_promised_and_what_came_is_shown_once_one_is_told():
+    study = run_by_hand(sw.Study(LINE, lam=1e-4, n_initial=4), bowl, 4)
+    assert view_of(study).gains == ""
+    study.ask()
+    assert view_of(study).gains == ""
+    [trial] = study.pending
+    study.tell(trial, bowl(trial.params))
+    [promise] = study.promises
+    words = f"promised {promise.promised:.4g} in 1 choice, {promise.delivered:.4g} came"
+    assert view_of(study).gains == words
+    assert ("gains", words) in [(label, gauge.text) for label, gauge in rows(view_of(study), [])]
+    out = io.StringIO()
+    painter_for(out, "").paint(view_of(study), ["trial 4: 1 for 1"])
+    assert f" | {words} | " in out.getvalue()
 
 
 # --------------------------------------------------------------------------------- words

@@ -21,6 +21,7 @@ from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._markup import Markup, el, shortened
 from stopwise.tools.report._page import policy
 from stopwise.tools.report._pictures import best_picture, costs_picture, value_picture
+from stopwise.tools.report._promises_picture import promises_picture
 from stopwise.tools.report._rivals import UNKNOWN, rivals, rule_words
 from stopwise.tools.report._signal_picture import signal_picture
 from stopwise.tools.report._slices import codec_of, slices
@@ -454,6 +455,35 @@ def test_a_report_into_nowhere_is_an_error_that_helps(tmp_path):
         result.report(tmp_path / "no" / "such.html")
 
 
+@pytest.mark.parametrize("kind", ["stopped", "noisy", "maximised"])
+def test_promises_are_added_up_in_the_order_told(kind):
+    study = study_of(kind)
+    picture = promises_picture(Facts(study))
+    told, promises = [o.number for o in study.history], study.promises.told
+    assert [row[1] for row in picture.rows] == [
+        n for n in told if n in {p.trial for p in promises}
+    ]
+    assert picture.rows[-1][4] == pytest.approx(promises.promised)
+    assert picture.rows[-1][5] == pytest.approx(promises.delivered)
+    assert (
+        f"{number(promises.promised)} in all, and {number(promises.delivered)} came"
+        in picture.words
+    )
+    assert ("posterior mean" in picture.words) == (kind == "noisy")
+    assert 'id="numbers-promises"' in page_of(kind)
+
+
+def test_where_nothing_was_promised_there_is_no_such_picture():
+    study = study_of("all_failed")
+    assert promises_picture(Facts(study)).svg is None
+    assert "Gains promised" not in page_of("all_failed")
+
+
+def test_the_page_brings_bounds_to_mind_once():
+    assert page_of("stopped").count("bounds=(0, None) says so") == 1
+    assert "says so" not in page_of("maximised")
+
+
 def test_plots_show_the_same_pictures(tmp_path):
     result = study_of("stopped").result()
     facts = Facts(study_of("stopped"))
@@ -461,6 +491,7 @@ def test_plots_show_the_same_pictures(tmp_path):
     assert signal_picture(facts).svg in result.plot_signal()._repr_svg_()
     assert value_picture(facts).words in str(result.plot_value())
     assert costs_picture(facts).svg in result.plot_costs()._repr_html_()
+    assert promises_picture(facts).svg in result.plot_promises()._repr_html_()
     slices_plot = result.plot_slices()
     assert slices_plot._repr_html_().count("<svg ") == 3
     saved = slices_plot.save(tmp_path / "slices.svg")

@@ -379,3 +379,23 @@ def test_check_says_what_would_happen(loaded, tmp_path):
     design = re.findall(r"^ +\d+  lr = ", text, re.MULTILINE)
     assert len(design) == new_study(config).n_initial
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tune.toml"]
+
+
+def test_bounds_are_a_list_and_infinity_stands_for_none(loaded):
+    config = loaded(f"{GOOD}[search]\nbounds = [0, inf]\n")
+    assert new_study(config).options.bounds == (0.0, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("bounds = [1, 0]", "the lower bound must be below the upper one"),
+        ("bounds = 3", "not two numbers"),
+        ('bounds = ["a", 1]', "must be a real number"),
+        ('prior = "flat"', "flat"),
+        ("replicates = true", "evaluations are exact"),
+    ],
+)
+def test_an_option_that_the_study_refuses_names_its_line(loaded, line, words):
+    with pytest.raises(InputError, match=rf"tune.toml, line 14: .*{words}"):
+        loaded(f"{GOOD}[search]\n{line}\n")

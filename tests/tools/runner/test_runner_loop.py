@@ -290,3 +290,12 @@ def test_handlers_are_restored(configured):
     driven(configured(top="max_trials = 1"))
     after = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     assert after == before
+
+
+def test_a_value_beyond_the_bounds_ends_the_run_and_its_trial_stays_open(configured):
+    config = configured(rest="[search]\nbounds = [-inf, -1]\n")
+    study = new_study(config)
+    with pytest.raises(InputError, match=r"trial 0 has the value .* no value is above -1"):
+        run_trials(config, study, lambda *_: None)
+    assert len(study.history) == 0
+    assert [trial.number for trial in study.pending] == [0]

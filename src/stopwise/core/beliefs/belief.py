@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from stopwise.core.beliefs.ensemble import Ensemble
 from stopwise.core.beliefs.foresight import Seen
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
-from stopwise.core.beliefs.models import Data, ObjectiveModel
+from stopwise.core.beliefs.models import Data, DataOptions, ObjectiveModel, PlainModel
 from stopwise.core.beliefs.prices import CostModel, LearnedCost, LearnedPrice, Price
 from stopwise.core.beliefs.surrogate import Surrogate, Updatable
 from stopwise.core.numerics.arrays import Array
@@ -22,6 +22,8 @@ from stopwise.core.space import Domain
 from stopwise.errors import InputTypeError
 
 Pricing = Literal["exp", "inv"]
+
+_PLAIN = PlainModel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,50 +131,59 @@ class Belief:
 
 
 def believe(
-    model: ObjectiveModel,
     domain: Domain,
-    data: Data,
+    X: Array,
+    y: Array,
     *,
     paid: tuple[Array, Array],
     cost: CostModel,
+    model: ObjectiveModel = _PLAIN,
     start: Fitted | None = None,
     seen: Sequence[Seen] = (),
+    **about: Unpack[DataOptions],
 ) -> Belief:
     """Fit objective and price to what was observed.
 
     Args:
-        model: How the objective is modelled.
         domain: The encoded space.
-        data: The observations.
+        X: Evaluated points.
+        y: Their values, to be minimised.
         paid: Points at which something was paid, and what.
         cost: Where costs come from.
+        model: How the objective is modelled.
         start: The hyper-parameters of an earlier belief, from which the fits begin.
         seen: What earlier choices were expected to bring, and whether it came.
+        **about: What the user said about the values; see ``Data``.
     """
+    data = Data(X, y, domain.groups, **about)
     objective = model.fit(data, start.objective if start else None, seen)
     return Belief(objective, cost.price(domain, *paid, start.price if start else None))
 
 
 def believe_as_fitted(
-    model: ObjectiveModel,
     domain: Domain,
-    data: Data,
+    X: Array,
+    y: Array,
     *,
     paid: tuple[Array, Array],
     cost: CostModel,
     fitted: Fitted,
+    model: ObjectiveModel = _PLAIN,
+    **about: Unpack[DataOptions],
 ) -> Belief:
     """The belief at hyper-parameters that were fitted to the same data before.
 
     Args:
-        model: How the objective is modelled.
         domain: The encoded space.
-        data: The observations.
+        X: Evaluated points.
+        y: Their values, to be minimised.
         paid: Points at which something was paid, and what.
         cost: Where costs come from.
         fitted: The hyper-parameters.
+        model: How the objective is modelled.
+        **about: What the user said about the values; see ``Data``.
     """
-    objective = model.as_fitted(data, fitted.objective)
+    objective = model.as_fitted(Data(X, y, domain.groups, **about), fitted.objective)
     if isinstance(cost, LearnedCost) and fitted.price is not None:
         return Belief(objective, cost.price_as_fitted(domain, *paid, fitted.price))
     return Belief(objective, cost.price(domain, *paid, fitted.price))

@@ -11,6 +11,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from stopwise.core.beliefs.prices import is_known
+from stopwise.core.checks import check_within_bounds
 from stopwise.errors import InputError
 from stopwise.integrations.optuna._board import Note
 from stopwise.integrations.optuna._cost import COST, paid
@@ -115,7 +116,8 @@ class Mirror:
             self._running[trial.number] = self.study.begin(params)
 
     def _tell(self, trial: FrozenTrial) -> None:
-        cost = self._cost(trial)
+        outcome, cost = _outcome(trial), self._cost(trial)
+        check_within_bounds(f"trial {trial.number}", outcome.value, self.study.options.bounds)
         holds = self.axes.holds(trial)
         self._finished[trial.number] = self.axes.inward(trial.params) if holds else None
         if not holds:
@@ -124,7 +126,7 @@ class Mirror:
             return
         self._note(trial)
         ours = self._running.pop(trial.number)
-        self.study.tell(ours, _outcome(trial), cost or None)
+        self.study.tell(ours, outcome, cost or None)
 
     def _cost(self, trial: FrozenTrial) -> float | None:
         """The cost of a finished trial; None if our study computes it, or if it is unknown."""

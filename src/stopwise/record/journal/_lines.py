@@ -56,7 +56,7 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
             return _ask_as_json(event, params)
         case TrialAskedAgain(trial_number):
             return {"event": "ask again", "trial": trial_number}
-        case TrialTold(observation):
+        case TrialTold(observation, delivered):
             return {
                 "event": "tell",
                 "trial": observation.number,
@@ -65,6 +65,7 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
                 "cost": observation.cost,
                 "charged": observation.charged,
                 "expected_cost": observation.expected_cost,
+                **_if_any("delivered", delivered),
             }
         case VerdictGiven(verdict):
             return {
@@ -81,19 +82,25 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
             return {"event": "resume", "version": version, "changed": changed}
 
 
+def _if_any(key: str, value: float | None) -> dict[str, float]:
+    """A key that is left out where it has no value, as in journals that do not know it."""
+    return {} if value is None else {key: value}
+
+
 def from_line(line: Mapping[str, Any], params: ParamsCodec) -> Event:
     """The event of a line; a KeyError if the line is not an event."""
     return _READERS[line["event"]](line, params)
 
 
 def _ask_as_json(event: TrialAsked, params: ParamsCodec) -> dict[str, Any]:
-    line = {
+    line: dict[str, Any] = {
         "event": "ask",
         "trial": event.trial.number,
         "params": params.as_json(event.trial.params),
         "expected_cost": event.trial.expected_cost,
         "designed": event.designed,
         "fitted": None if event.fitted is None else _fitted_as_json(event.fitted),
+        **_if_any("promised", event.promised),
     }
     if event.foresight is not None:
         line["foresight"] = {
@@ -110,7 +117,7 @@ def _read_ask(line: Json, params: ParamsCodec) -> TrialAsked:
     if "foresight" in line:
         foreseen = line["foresight"]
         foresight = Foresight(foreseen["level"], tuple(foreseen["chances"]))
-    return TrialAsked(trial, line["designed"], fitted, foresight)
+    return TrialAsked(trial, line["designed"], fitted, line.get("promised"), foresight)
 
 
 def _read_tell(line: Json, params: ParamsCodec) -> TrialTold:
@@ -122,7 +129,8 @@ def _read_tell(line: Json, params: ParamsCodec) -> TrialTold:
             float(line["cost"]),
             line["charged"],
             line["expected_cost"],
-        )
+        ),
+        line.get("delivered"),
     )
 
 

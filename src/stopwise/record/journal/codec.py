@@ -17,7 +17,7 @@ import numpy as np
 
 from stopwise import acquisition, stopping
 from stopwise.core.beliefs.prices import KnownCost, LearnedCost, UnitCost
-from stopwise.core.checks import listed
+from stopwise.core.checks import checked_bounds, listed
 from stopwise.core.space import Candidates, Categorical, Domain, Finite, Integer, Parameter, Real
 
 Json = Any  # what json.loads gives
@@ -226,6 +226,10 @@ def _cost(written: Json) -> Any:  # noqa: ANN401
 
 
 PLAIN = OptionCodec(lambda value, _: _plain(value), lambda written, _: written)
+BOUNDS = OptionCodec(
+    lambda value, _: None if (bounds := checked_bounds(value)) is None else list(bounds),
+    lambda written, _: None if written is None else tuple(written),
+)
 COST = OptionCodec(lambda value, _: _cost_as_json(value), lambda written, _: _cost(written))
 ACQUISITION = OptionCodec(
     lambda value, _: _thing_as_json(value, _ACQUISITIONS),

@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from stopwise.core.checks import checked_direction
+from stopwise.core.checks import Bounds, checked_bounds, checked_direction
 from stopwise.core.search.supremum import Search
 from stopwise.core.space import Space, as_domain
 from stopwise.errors import InputError
+from stopwise.record.promises import Promises
 from stopwise.record.replay import Replayed, replay
 from stopwise.stopping import RULES, StoppingRule
 from stopwise.stopping.defaults import default_rules, requirements
 from stopwise.study.external import ExternalStudy
 from stopwise.tools.audit._history import AuditedHistory, HistoryReader
-from stopwise.tools.audit._inferred_space import Bounds
+from stopwise.tools.audit._inferred_space import ColumnBounds
 from stopwise.tools.audit._result import Audit, Audited
 
 __all__ = ["Audit", "Audited", "audit"]
@@ -36,7 +37,7 @@ def audit(  # long: a line for each of its options
     direction: Literal["minimize", "maximize"] = "minimize",
     space: Space | None = None,
     log: Collection[str] | None = None,
-    bounds: Bounds | None = None,
+    bounds: Bounds | ColumnBounds | None = None,
     rules: Sequence[str | StoppingRule] | None = None,
     n_initial: int | None = None,
     noise: float | Literal["learn"] | None = None,
@@ -57,7 +58,10 @@ def audit(  # long: a line for each of its options
         direction: ``"minimize"`` or ``"maximize"``.
         space: What was varied; inferred from what was tried if left out.
         log: Columns on a log scale; None to infer it.
-        bounds: Lowest and highest value of columns; those that were tried if left out.
+        bounds: ``(low, high)``: no value of the objective is beyond them, as for ``Study``, and
+            those of the study if left out. Or bounds by column, the objective's among them, as in
+            ``{"lr": (1e-4, 0.1), "value": (0, None)}``; a parameter has those that were tried
+            where left out or None.
         rules: Rules, or names; all of ``RULES`` that need no number of trials, if left out.
         n_initial: Evaluations that count as the initial design; 2(d + 1) if left out.
         noise: As for ``Study``; learned if equal params came to unequal values.
@@ -77,7 +81,8 @@ def audit(  # long: a line for each of its options
         (4, 6.0, 1.0)
     """
     checked_direction(direction)
-    read = HistoryReader(value, cost, order, params, space, log, bounds).read(data)
+    of_columns, of_values = _split_bounds(bounds, value)
+    read = HistoryReader(value, cost, order, params, space, log, of_columns).read(data)
     remarks = [*notes, *read.notes]
     noise = _noise(read, noise, remarks)
     chosen = _rules(rules, lam, remarks)
@@ -91,6 +96,7 @@ def audit(  # long: a line for each of its options
         watch=chosen[1:],
         noise=noise,
         replicates=noise is not None,
+        bounds=read.bounds if of_values is None else of_values,
         n_initial=n_initial,
         seed=seed,
         search=_SEARCH,
@@ -107,7 +113,17 @@ def audit(  # long: a line for each of its options
             " at most as many as there are."
         )
         raise InputError(message)
-    return _audit_of(study, lam, read.space, tuple(remarks))
+    return _audit_of(study, lam, read.space, tuple(remarks), read.promises)
+
+
+def _split_bounds(
+    given: Bounds | ColumnBounds | None, value: str
+) -> tuple[dict[str, Bounds], Bounds | None]:
+    """Bounds of parameters by column, and those of the objective."""
+    if not isinstance(given, Mapping):
+        return {}, checked_bounds(given)
+    columns = {name: pair for name, pair in given.items() if name != value}
+    return columns, checked_bounds(given.get(value))
 
 
 def _rules(
@@ -143,7 +159,11 @@ def _noise(
 
 
 def _audit_of(
-    study: ExternalStudy, lam: float | None, space: Space, notes: tuple[str, ...]
+    study: ExternalStudy,
+    lam: float | None,
+    space: Space,
+    notes: tuple[str, ...],
+    promises: Promises,
 ) -> Audit:
     sign = 1.0 if study.direction == "minimize" else -1.0
     values = [sign * float(o.value or 0.0) for o in study.history.succeeded]
@@ -160,6 +180,7 @@ def _audit_of(
         space,
         notes,
         study,
+        promises,
     )
 
 

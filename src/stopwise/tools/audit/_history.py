@@ -8,21 +8,38 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, NamedTuple
 
+from stopwise.core.checks import Bounds
 from stopwise.core.space import Space, as_domain
 from stopwise.errors import InputError
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import Completed
-from stopwise.study import Study
-from stopwise.tools.audit._inferred_space import Bounds, as_told, infer_space
+from stopwise.record.promises import Promises
+from stopwise.study import Study, StudyOptions
+from stopwise.tools.audit._inferred_space import (
+    ColumnBounds,
+    as_told,
+    check_columns,
+    infer_space,
+)
 from stopwise.tools.audit._table import Row, column, naming, odd_rows, read_table
 
 
 class AuditedHistory(NamedTuple):
-    """A history, what was varied in it, and notes on what was left out or assumed."""
+    """A history that is to be audited.
+
+    Args:
+        history: Every evaluation.
+        space: What was varied.
+        notes: What was left out or assumed.
+        bounds: The bounds of all values, if a study has them.
+        promises: The gains that the study's own choices promised, and those that came.
+    """
 
     history: History
     space: Space
     notes: tuple[str, ...]
+    bounds: Bounds | None = None
+    promises: Promises = Promises()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +52,7 @@ class HistoryReader:
     params: Sequence[str] | None
     space: Space | None
     log: Collection[str] | None
-    bounds: Bounds | None
+    bounds: ColumnBounds
 
     def read(self, data: Any) -> AuditedHistory:  # noqa: ANN401  a history or a table
         """The history in the data."""
@@ -47,14 +64,15 @@ class HistoryReader:
             raise _nothing(["the history is empty"])
         varied = self.space if self.space is not None else getattr(data, "space", None)
         if varied is not None:
-            return AuditedHistory(history, varied, ())
+            check_columns(self.bounds, list(as_domain(varied).names))
+            return AuditedHistory(history, varied, (), *_of_study(data))
         rows = [dict(o.params) for o in history]
         space, notes = self._inferred(rows, list(rows[0]))
         told = [
             Observation(o.number, as_told(dict(o.params), space), o.outcome, o.cost)
             for o in history
         ]
-        return AuditedHistory(History(tuple(told)), space, tuple(notes))
+        return AuditedHistory(History(tuple(told)), space, tuple(notes), *_of_study(data))
 
     def _of_rows(self, rows: list[Row]) -> AuditedHistory:
         if not rows:
@@ -108,6 +126,12 @@ def _opened(data: Any) -> Any:  # noqa: ANN401
     """A journal of ours as the study that it records; anything else as it is."""
     is_journal = isinstance(data, str | PathLike) and str(data).endswith(".jsonl")
     return Study.load(data) if is_journal else data
+
+
+def _of_study(data: Any) -> tuple[Bounds | None, Promises]:  # noqa: ANN401
+    """The bounds and the promises of a study or a result; a bare history has none."""
+    options: StudyOptions = getattr(data, "options", StudyOptions())
+    return options.bounds, getattr(data, "promises", Promises())
 
 
 def _nothing(because: Sequence[str]) -> InputError:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from stopwise.core.checks import Bounds
 from stopwise.core.quantity import quantity
 from stopwise.core.space import Categorical, Integer, Parameter, Real, Space, as_domain
 from stopwise.errors import InputError
@@ -17,7 +18,7 @@ _RATIO = 10  # from here on ratios may be what matters
 _MANY = 64  # whole numbers from so many on are searched like real ones, which is much quicker
 _LABELS = 20  # as many texts may be categories; more, all different, are names of rows
 
-Bounds = Mapping[str, tuple[float, float]]
+ColumnBounds = Mapping[str, Bounds]
 
 
 def infer_space(
@@ -25,7 +26,7 @@ def infer_space(
     names: Sequence[str],
     *,
     log: Collection[str] | None = None,
-    bounds: Bounds | None = None,
+    bounds: ColumnBounds | None = None,
     named: bool = False,
 ) -> tuple[dict[str, Parameter], list[str]]:
     """A space that holds every row, and notes on the columns that are no parameters.
@@ -34,14 +35,11 @@ def infer_space(
         rows: What was tried.
         names: The columns in question.
         log: Columns on a log scale; None to infer it.
-        bounds: Lowest and highest value of a column; as tried if left out.
+        bounds: Lowest and highest value of a column; as tried where left out or None.
         named: Whether the user named the columns, so that none is taken for a row's number.
     """
     bounds = bounds or {}
-    for name in [*(log or ()), *bounds]:
-        if name not in names:
-            message = f"there is no parameter column {name!r}; there are {', '.join(names)}."
-            raise InputError(message)
+    check_columns([*(log or ()), *bounds], names)
     space: dict[str, Parameter] = {}
     notes: list[str] = []
     for name in names:
@@ -56,9 +54,15 @@ def infer_space(
     return space, notes
 
 
-def _parameter(
-    values: list[Any], bounds: tuple[float, float] | None, *, log: bool | None
-) -> Parameter | str:
+def check_columns(given: Iterable[str], names: Sequence[str]) -> None:
+    """Refuse the name of a parameter that there is not."""
+    for name in given:
+        if name not in names:
+            message = f"there is no parameter column {name!r}; there are {', '.join(names)}."
+            raise InputError(message)
+
+
+def _parameter(values: list[Any], bounds: Bounds | None, *, log: bool | None) -> Parameter | str:
     """A parameter, or why the column is none."""
     if bounds is None and len(set(map(str, values))) < 2:
         return "does not vary"
@@ -68,7 +72,8 @@ def _parameter(
             return "has another text in every row"
         return Categorical(labels)
     whole = all(float(v).is_integer() for v in values)
-    low, high = bounds or (min(values), max(values))
+    low, high = bounds or (None, None)
+    low, high = min(values) if low is None else low, max(values) if high is None else high
     scale = _is_log(values, low, high) if log is None else log
     if whole and float(low).is_integer() and float(high).is_integer() and high - low < _MANY:
         return Integer(int(low), int(high), log=scale)

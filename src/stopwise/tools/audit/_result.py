@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from stopwise.core.quantity import quantity
 from stopwise.core.space import Space
 from stopwise.errors import InputError
+from stopwise.record.promises import Promises
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.external import ExternalStudy
 from stopwise.tools.audit._inferred_space import described
@@ -59,6 +60,8 @@ class Audit:
         space: What was varied.
         notes: What was left out or assumed.
         study: The history as a study: its ``explain()`` says what remains to be gained.
+        promises: Where the history is a study's, the gains that its choices promised, and those
+            that came.
     """
 
     rows: tuple[Audited, ...]
@@ -70,6 +73,7 @@ class Audit:
     space: Space
     notes: tuple[str, ...]
     study: ExternalStudy = field(repr=False)
+    promises: Promises = field(default_factory=Promises)
 
     def __getitem__(self, rule: str) -> Audited:
         """The row of a rule."""
@@ -84,9 +88,10 @@ class Audit:
     def heading(self) -> str:
         """The history in one sentence."""
         worth = "" if self.lam is None else f", lam = {quantity(self.lam)}"
+        kept = f"; {self.promises}" if len(self.promises.told) else ""
         return (
             f"{self.n} evaluations (the first {self.n_initial} are the initial design), spent"
-            f" {quantity(self.spent)}, best {quantity(self.best)}{worth}"
+            f" {quantity(self.spent)}, best {quantity(self.best)}{worth}{kept}"
         )
 
     def table(self) -> list[tuple[str, ...]]:

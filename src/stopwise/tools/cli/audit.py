@@ -40,7 +40,11 @@ def audit(  # long: typer wants each option with its help
         list[str] | None, typer.Option(help="A column on a log scale; inferred if none is given.")
     ] = None,
     bounds: Annotated[
-        list[str] | None, typer.Option(help="Bounds of a column, as in lr=0.0001:0.1.")
+        list[str] | None,
+        typer.Option(
+            help="Bounds of a column, as in lr=0.0001:0.1; of the objective too, as in value=0:"
+            " (never below 0)."
+        ),
     ] = None,
     order: Annotated[str | None, typer.Option(help="A column to sort by.")] = None,
     study: Annotated[str | None, typer.Option(help="The name of the Optuna study.")] = None,
@@ -61,6 +65,8 @@ def audit(  # long: typer wants each option with its help
             direction=told.direction,
             notes=told.notes,
             lam=lam,
+            value=value,
+            bounds=dict(map(_bounds, bounds or [])),
             n_initial=n_initial,
         )
     else:
@@ -114,11 +120,13 @@ def _or(cost: str | None, usual: str) -> str | None:
     return usual if cost == "cost" else cost
 
 
-def _bounds(given: str) -> tuple[str, tuple[float, float]]:
+def _bounds(given: str) -> tuple[str, tuple[float | None, float | None]]:
     name, _, interval = given.rpartition("=")
-    low, _, high = interval.partition(":")
+    low, colon, high = interval.partition(":")
     try:
-        return name, (float(low), float(high))
+        if not (name and colon):
+            raise ValueError(given)  # noqa: TRY301  said in words below
+        return name, (float(low) if low else None, float(high) if high else None)
     except ValueError as error:
         message = f"--bounds {given!r}: give a column, its lowest and highest value: lr=0.0001:0.1"
         raise InputError(message) from error

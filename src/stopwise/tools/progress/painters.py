@@ -97,6 +97,7 @@ class Lines:
                 best += ")" if "(" in best else ""
                 after = f" | best {best} | spent {view.spent.text}"
                 after += f" | next {view.next}" if view.next else ""
+                after += f" | {view.gains}" if view.gains else ""
                 after += f" | {summary(view.stops)}"
             self._out.write(f"{line}{after}\n")
         self._out.flush()
@@ -216,6 +217,7 @@ def rows(view: View, running: Sequence[str]) -> list[tuple[str, Gauge]]:
         ("best", Gauge(view.best)),
         ("spent", view.spent),
         ("next", Gauge(view.next)),
+        ("gains", Gauge(view.gains)),
         *(("stop?", gauge) for gauge in view.stops),
         *(("running", Gauge(line)) for line in running),
     ]

@@ -35,6 +35,7 @@ class View:
         best: The best value and its configuration.
         spent: What was spent, of the budget if there is one.
         next: What the best remaining candidate is expected to gain and to cost.
+        gains: What the choices so far promised, and what came of them.
         stops: For each rule that is obeyed, how far it is from stopping; full means stop.
         running: Trials that were asked for and not told.
     """
@@ -43,6 +44,7 @@ class View:
     best: str
     spent: Gauge
     next: str
+    gains: str
     stops: tuple[Gauge, ...]
     running: tuple[Trial, ...]
 
@@ -54,6 +56,7 @@ def view_of(study: Study, unit: str = "") -> View:
         _best(study),
         _spent(study, unit),
         _next(study.traces.get(WORTH, Trace()), unit),
+        str(study.promises) if len(study.promises.told) else "",
         _stops(study),
         study.pending,
     )

@@ -21,6 +21,7 @@ from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._markup import Markup, el, join
 from stopwise.tools.report._picture import Picture
 from stopwise.tools.report._pictures import best_picture, costs_picture, value_picture
+from stopwise.tools.report._promises_picture import promises_picture
 from stopwise.tools.report._rivals import UNKNOWN, Rival, rivals, rule_words
 from stopwise.tools.report._signal_picture import signal_picture
 from stopwise.tools.report._slice_pictures import slice_pictures
@@ -222,6 +223,8 @@ def _course(facts: Facts) -> Markup:
         value_picture(facts),
         costs_picture(facts),
     ]
+    if len(facts.study.promises.told):  # where others chose, nothing was promised
+        pictures.append(promises_picture(facts))
     return el("section", el("h2", "How it went"), el("div", *map(figure, pictures), class_="two"))
 
 

@@ -14,6 +14,7 @@ from stopwise.tools.report._markup import Markup, el
 from stopwise.tools.report._page import asset
 from stopwise.tools.report._picture import Picture
 from stopwise.tools.report._pictures import best_picture, costs_picture, value_picture
+from stopwise.tools.report._promises_picture import promises_picture
 from stopwise.tools.report._signal_picture import signal_picture
 from stopwise.tools.report._slice_pictures import slice_pictures
 from stopwise.tools.report._slices import slices
@@ -117,6 +118,11 @@ def plot_value(study: Study) -> Plot:
 def plot_costs(study: Study) -> Plot:
     """Expected and actual cost of every trial."""
     return Plot((costs_picture(Facts(study)),))
+
+
+def plot_promises(study: Study) -> Plot:
+    """The gains that choices promised, against those that came, added up."""
+    return Plot((promises_picture(Facts(study)),))
 
 
 def plot_slices(study: Study) -> Plot:

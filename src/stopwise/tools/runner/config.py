@@ -295,16 +295,22 @@ def _search(table: TomlTable, space: Mapping[str, Parameter]) -> SearchSettings:
         table.whole("n_initial", None),
         _start_from(table, space),
         table.whole("seed", 0, least=0),
-        _further(table),
+        _further(table, noise),
     )
     table.done()
     return search
 
 
-def _further(table: TomlTable) -> dict[str, Any]:
-    """All other options of a study, as they stand; the study checks them."""
+def _further(table: TomlTable, noise: object) -> dict[str, Any]:
+    """All other options of a study, as they stand and as the study checks them."""
     values = {name: table.any(name, None) for name in names(_SAID_OTHERWISE)}
-    return {name: value for name, value in values.items() if value is not None}
+    further = {name: value for name, value in values.items() if value is not None}
+    for name, value in further.items():
+        try:
+            StudyOptions.of({"noise": noise, name: value})
+        except StopwiseError as error:
+            raise table.error(name, str(error)) from error
+    return further
 
 
 def _start_from(table: TomlTable, space: Mapping[str, Parameter]) -> tuple[Mapping[str, Any], ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stopwise.core.beliefs.hyperparameters import ObjectiveFit
-from stopwise.core.beliefs.models.model import Data, ObjectiveModel
+from stopwise.core.beliefs.models.model import Data, DataOptions, ObjectiveModel
 from stopwise.core.beliefs.models.paper import PaperModel
 from stopwise.core.beliefs.models.plain import PlainModel
 from stopwise.core.beliefs.models.weighed import WeighedModel
@@ -18,6 +18,7 @@ from stopwise.core.lookup import make
 __all__ = [
     "SURROGATES",
     "Data",
+    "DataOptions",
     "ObjectiveFit",
     "ObjectiveModel",
     "PaperModel",

@@ -6,12 +6,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol, TypedDict
 
 from stopwise.core.beliefs.foresight import Seen
 from stopwise.core.beliefs.hyperparameters import ObjectiveFit
 from stopwise.core.beliefs.surrogate import Updatable
 from stopwise.core.numerics.arrays import Array, Indices
+
+
+class DataOptions(TypedDict, total=False):
+    """The keywords of ``Data``."""
+
+    design: int | None
+    noise: float | Literal["learn"] | None
+    prior: str | None
+    bounds: tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +31,7 @@ class Data:
         X: Evaluated points, encoded.
         y: Their values, to be minimised.
         groups: Column -> parameter.
-        design: How many of the first observations are the initial design.
+        design: How many of the first observations are the initial design; all, if left out.
         noise: None for exact observations, a variance in squared units of y, or ``"learn"``.
         prior: Of the hyper-parameters.
         bounds: The lowest and the highest value that f can have.
@@ -31,10 +40,15 @@ class Data:
     X: Array
     y: Array
     groups: Indices
-    design: int
+    design: int | None = None
     noise: float | Literal["learn"] | None = None
     prior: str | None = "lognormal"
     bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    @property
+    def designed(self) -> Array:
+        """The values of the initial design."""
+        return self.y if self.design is None else self.y[: max(self.design, 1)]
 
     @property
     def exact(self) -> bool:

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Promising: the gain that the model expects of a choice, and the gain that came when it is told.
+
+See ``stopwise.record.promises`` for what a gain is. Where trials run side by side, each is
+credited in the order of telling, against what had been told before it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from stopwise.core.beliefs.ensemble import Ensemble
+from stopwise.core.beliefs.foresight import Foresight
+from stopwise.core.beliefs.lowest_mean import actual_fall, expected_fall
+from stopwise.core.beliefs.surrogate import Updatable
+from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.threads import single_threaded
+from stopwise.core.snapshot import Snapshot
+from stopwise.record.history import Observation
+from stopwise.study.context import StudyContext
+
+
+def promised_gain(snapshot: Snapshot, x: Array) -> float:
+    """The gain that is expected of an evaluation at x, by the belief of the snapshot."""
+    belief = snapshot.belief
+    if not belief.objective.exact:
+        falls = [w * expected_fall(each, snapshot.X, x) for w, each in belief.own.weighted]
+        return belief.trust * sum(falls)
+    law = snapshot.law(x[None, :], from_incumbent=True)
+    return math.exp(float(law.log_ei(snapshot.best).value[0]))
+
+
+def foreseen(snapshot: Snapshot, x: Array) -> Foresight | None:
+    """How likely each belief of an ensemble thinks it that a choice gains what it promises.
+
+    The promise is the one before any doubt; where nothing is promised nothing is foreseen.
+    """
+    objective, best = snapshot.belief.objective, snapshot.best
+    if not isinstance(objective, Ensemble):
+        return None
+    at = x[None, :]
+    law = snapshot.law(at, from_incumbent=True)
+    level = best - math.exp(float(law.log_ei(best).value[0])) / snapshot.belief.trust
+    if not level < best:
+        return None
+    each = objective.each_relative_to(snapshot.X[snapshot.incumbent], best)
+    chances = (math.exp(float(model.law(at).log_cdf(level)[0])) for model in each)
+    return Foresight(level, tuple(chances))
+
+
+class Promising:
+    """Keeps the beliefs behind pending choices, to judge what came of them."""
+
+    def __init__(self, context: StudyContext) -> None:
+        self._context = context
+        self._beliefs: dict[int, Updatable] = {}  # by number; only where observations are noisy
+
+    def promise(self, snapshot: Snapshot, chosen_by: Snapshot, x: Array) -> float:
+        """The gain promised by the next trial, at x.
+
+        Args:
+            snapshot: This moment.
+            chosen_by: The same, with values believed of pending trials.
+            x: The point that was chosen.
+        """
+        state = self._context.state
+        self._beliefs = {n: belief for n, belief in self._beliefs.items() if n in state.pending}
+        if not snapshot.belief.objective.exact:
+            self._beliefs[state.next] = snapshot.belief.own
+        return promised_gain(chosen_by, x)
+
+    def delivered(self, observation: Observation) -> float | None:
+        """The gain that comes of an observation that is about to be told; None if none was due."""
+        context, state = self._context, self._context.state
+        if observation.number not in state.chosen_with:
+            return None
+        if observation.value is None:
+            return 0.0
+        sign = context.options.sign
+        value = sign * observation.value
+        if context.options.noise is None:
+            best = min(sign * float(o.value or 0.0) for o in state.history.succeeded)
+            return max(best - value, 0.0)
+        return self._fall(observation, value)
+
+    @single_threaded
+    def _fall(self, observation: Observation, value: float) -> float:
+        """The fall of the lowest mean, at the hyper-parameters with which the trial was chosen."""
+        context, history = self._context, self._context.history
+        fitted, asked_at = context.state.chosen_with[observation.number]
+        model = self._beliefs.get(observation.number)
+        if model is None:  # the study was resumed since
+            model = context.model.belief_as_fitted(history[:asked_at], fitted).own
+        X, y = context.model.encoded.evaluated(history)
+        since = len(history[:asked_at].succeeded)
+        for x, told in zip(X[since:], y[since:], strict=True):
+            model = model.append(x, float(told))
+        [x] = np.asarray(context.domain.encode(observation.params))
+        return sum(w * actual_fall(each, X, x, value) for w, each in model.weighted)
