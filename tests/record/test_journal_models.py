@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels and warps in journals: written where they are not the default, and read back."""
 
+import json
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +15,7 @@ from stopwise.core.beliefs import (
     WARPS,
     Fitted,
     Hyperparameters,
+    ObjectiveFit,
 )
 from stopwise.errors import JournalError
 from stopwise.record.journal import _lines as lines
@@ -30,13 +33,17 @@ class Bent(type(DEFAULT_WARP)):
     name: ClassVar[str] = "bent"
 
 
+def one(hyper):
+    return Fitted(ObjectiveFit((hyper,)))
+
+
 def there_and_back(fitted):
     line = lines._fitted_as_json(fitted)
     return line, lines._fitted(line)
 
 
 def test_the_default_model_is_not_written():
-    fitted = Fitted(Hyperparameters([0.3, 0.1]), Hyperparameters([1.0]))
+    fitted = Fitted(ObjectiveFit((Hyperparameters([0.3, 0.1]),)), Hyperparameters([1.0]))
     line, read = there_and_back(fitted)
     assert line["objective"].keys() == {"lengthscales", "outputscale", "noise", "mean"}
     assert read == fitted
@@ -46,11 +53,11 @@ def test_another_kernel_and_another_warp_are_written_with_their_parameters(monke
     monkeypatch.setitem(KERNELS, "rough", Rough)
     monkeypatch.setitem(WARPS, "bent", Bent)
     hyper = Hyperparameters([0.3], kernel=Rough(0.7), warp=Bent(2.0))
-    line, read = there_and_back(Fitted(hyper))
+    line, read = there_and_back(one(hyper))
     assert line["objective"]["kernel"] == {"name": "rough", "grain": 0.7}
     assert line["objective"]["warp"] == {"name": "bent", "shift": 2.0}
-    assert read == Fitted(hyper)
-    assert read.objective.kernel == Rough(0.7)
+    assert read == one(hyper)
+    assert read.objective.components[0].kernel == Rough(0.7)
 
 
 @pytest.mark.parametrize(
@@ -63,4 +70,15 @@ def test_another_kernel_and_another_warp_are_written_with_their_parameters(monke
 )
 def test_what_no_table_has_cannot_be_written(hyper, complaint):
     with pytest.raises(JournalError, match=complaint):
-        lines._fitted_as_json(Fitted(hyper))
+        lines._fitted_as_json(one(hyper))
+
+
+def test_an_ensemble_is_written_with_its_weights_its_trust_and_the_warp_within_a_bound():
+    clipped = WARPS["clipped"](0.0, math.inf, WARPS["soft"](2.0, 0.5))
+    hypers = (Hyperparameters([0.3]), Hyperparameters([0.2], warp=clipped))
+    fitted = Fitted(ObjectiveFit(hypers, (0.25, 0.75), 0.5))
+    line, read = there_and_back(fitted)
+    assert json.loads(json.dumps(line)) == line
+    assert line["objective"]["weights"] == [0.25, 0.75]
+    assert line["objective"]["components"][1]["warp"]["of"]["name"] == "soft"
+    assert read == fitted

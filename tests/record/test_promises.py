@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from stopwise.core.beliefs import Fitted, Hyperparameters
+from stopwise.core.beliefs import Fitted, Hyperparameters, ObjectiveFit
 from stopwise.core.space import Real, as_domain
 from stopwise.record.events import TrialAsked, TrialDropped, TrialTold
 from stopwise.record.history import Observation, Trial
@@ -16,7 +16,7 @@ from stopwise.record.promises import Promise, Promises
 from stopwise.record.state import State
 
 CODEC = ParamsCodec(as_domain({"x": Real(0, 1)}))
-FITTED = Fitted(Hyperparameters([0.3]))
+FITTED = Fitted(ObjectiveFit((Hyperparameters([0.3]),)))
 TRIAL = Trial(0, {"x": 0.5})
 TOLD = Observation(0, {"x": 0.5}, Completed(1.0), 1.0)
 

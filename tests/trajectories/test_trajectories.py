@@ -16,7 +16,6 @@ HERE = Path(__file__).parent
 RECORDED = HERE / "0.1"
 CLOSE = 1e-6  # no hash: a libm of another version may move last bits
 NEW = {"ask": ("promised",), "tell": ("delivered",)}  # keys that 0.1 did not write, by event
-NEW_OPTIONS = {"bounds": None}  # options that it did not have, and what they are here
 
 
 def differences(new, old, where):
@@ -34,12 +33,8 @@ def differences(new, old, where):
 
 def as_of_0_1(line):
     """A line without what 0.1 did not write."""
-    kept = {key: value for key, value in line.items() if key not in NEW.get(line.get("event"), ())}
-    if "options" in kept:
-        new = {name: kept["options"][name] for name in NEW_OPTIONS}
-        assert new == NEW_OPTIONS
-        kept["options"] = {k: v for k, v in kept["options"].items() if k not in NEW_OPTIONS}
-    return kept
+    new = NEW.get(line.get("event"), ())
+    return {key: value for key, value in line.items() if key not in new}
 
 
 @pytest.mark.parametrize("name", STUDIES)

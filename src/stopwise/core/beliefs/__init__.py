@@ -22,9 +22,10 @@ Example:
 """
 
 from stopwise.core.beliefs.belief import Belief, Fitted, Pricing
+from stopwise.core.beliefs.ensemble import Ensemble
 from stopwise.core.beliefs.fit import NUGGET, fit_posterior
 from stopwise.core.beliefs.gp import Posterior, condition
-from stopwise.core.beliefs.hyperparameters import Hyperparameters
+from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
 from stopwise.core.beliefs.kernels import DEFAULT_KERNEL, KERNELS, Kernel
 from stopwise.core.beliefs.laws import FairValue, Law, Normal, WithSlopes
 from stopwise.core.beliefs.paths import JointDraws, Paths, sample_paths
@@ -64,6 +65,7 @@ __all__ = [
     "WARPS",
     "Belief",
     "CostModel",
+    "Ensemble",
     "FairValue",
     "Fitted",
     "Fixed",
@@ -79,6 +81,7 @@ __all__ = [
     "LogNormalPrior",
     "Marginals",
     "Normal",
+    "ObjectiveFit",
     "Paths",
     "Posterior",
     "Price",

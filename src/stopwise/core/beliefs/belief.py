@@ -13,7 +13,7 @@ from stopwise.core.beliefs.ensemble import Ensemble
 from stopwise.core.beliefs.foresight import Seen
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
-from stopwise.core.beliefs.models import Data, DataOptions, ObjectiveModel, PlainModel
+from stopwise.core.beliefs.models import Data, DataOptions, PlainModel, SurrogateModel
 from stopwise.core.beliefs.prices import CostModel, LearnedCost, LearnedPrice, Price
 from stopwise.core.beliefs.surrogate import Surrogate, Updatable
 from stopwise.core.numerics.arrays import Array
@@ -137,7 +137,7 @@ def believe(
     *,
     paid: tuple[Array, Array],
     cost: CostModel,
-    model: ObjectiveModel = _PLAIN,
+    model: SurrogateModel = _PLAIN,
     start: Fitted | None = None,
     seen: Sequence[Seen] = (),
     **about: Unpack[DataOptions],
@@ -168,7 +168,7 @@ def believe_as_fitted(
     paid: tuple[Array, Array],
     cost: CostModel,
     fitted: Fitted,
-    model: ObjectiveModel = _PLAIN,
+    model: SurrogateModel = _PLAIN,
     **about: Unpack[DataOptions],
 ) -> Belief:
     """The belief at hyper-parameters that were fitted to the same data before.

@@ -23,10 +23,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stopwise.core.beliefs._factorisation import centred_targets, factorised, frozen
 from stopwise.core.beliefs.distances import from_pairs, pair_square_distances
 from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
 from stopwise.core.beliefs.kernel_basis import KernelBasis
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from stopwise.core.beliefs.surrogate import Marginals
 
 __all__ = ["Hyperparameters", "Normal", "Posterior", "Standardiser", "condition"]
-
-AnyArray = TypeVar("AnyArray", Array, Indices)
 
 _LARGEST = 1e300  # a value in place of a median that overflows, as those of warped laws may
 _BLOCK = 512  # rows per pass over many candidates: bounds memory, keeps temporaries in cache
@@ -99,7 +98,7 @@ class Posterior:
     @cached_property
     def column_lengthscales(self) -> Array:
         """The length scale of each column."""
-        return _frozen(self.hyper.lengthscales[self.groups])
+        return frozen(self.hyper.lengthscales[self.groups])
 
     @property
     def nugget(self) -> float:
@@ -217,20 +216,22 @@ class Posterior:
         x = np.asarray(x, dtype=np.float64)
         row = cholesky.times_lower(self.whitener, self.cross_covariance(x[None, :]))[:, 0]
         square = self.hyper.outputscale + self.nugget - float(row @ row)
-        target = float(_centred(np.array(y, dtype=np.float64), self.hyper, self.standardiser))
-        X = _frozen(np.vstack([self.X, x]))
+        target = float(
+            centred_targets(np.array(y, dtype=np.float64), self.hyper, self.standardiser)
+        )
+        X = frozen(np.vstack([self.X, x]))
         if square <= 0.0:  # a duplicate beyond what the nugget allows: factorise anew, with jitter
             before = self.lower @ self.residual  # y - m of the earlier observations
-            return _factorised(replace(self, X=X), np.append(before, target))
+            return factorised(replace(self, X=X), np.append(before, target))
         pivot = math.sqrt(square)
         whitener_row = -self._unwhitened(row[:, None])[:, 0] / pivot
         innovation = (target - float(row @ self.residual)) / pivot
         return replace(
             self,
             X=X,
-            lower=_frozen(cholesky.append_row(self.lower, row, pivot)),
-            whitener=_frozen(cholesky.append_row(self.whitener, whitener_row, 1.0 / pivot)),
-            residual=_frozen(np.append(self.residual, innovation)),
+            lower=frozen(cholesky.append_row(self.lower, row, pivot)),
+            whitener=frozen(cholesky.append_row(self.whitener, whitener_row, 1.0 / pivot)),
+            residual=frozen(np.append(self.residual, innovation)),
         )
 
     def believing(self, x: Array, least: float = -math.inf) -> Posterior:
@@ -246,8 +247,8 @@ class Posterior:
         return replace(
             self,
             X=self.X[:k],
-            lower=_frozen(np.asfortranarray(self.lower[:k, :k])),
-            whitener=_frozen(np.asfortranarray(self.whitener[:k, :k])),
+            lower=frozen(np.asfortranarray(self.lower[:k, :k])),
+            whitener=frozen(np.asfortranarray(self.whitener[:k, :k])),
             residual=self.residual[:k],
         )
 
@@ -266,7 +267,7 @@ class Posterior:
         return replace(
             self,
             hyper=replace(self.hyper, mean=self.hyper.mean + rise),
-            residual=_frozen(self.residual - rise * ones),
+            residual=frozen(self.residual - rise * ones),
         )
 
     # ------------------------------------------------------------------ details
@@ -339,33 +340,8 @@ def condition(
     X, y = as_data(X, y)
     if standardiser is None:
         standardiser = Standardiser.of(hyper.warp.forward(y))
-    groups = _frozen(np.arange(X.shape[1]) if groups is None else np.array(groups))
+    groups = frozen(np.arange(X.shape[1]) if groups is None else np.array(groups))
     empty = np.empty((0, 0), order="F")
-    X = _frozen(X.copy())
+    X = frozen(X.copy())
     blank = Posterior(X, hyper, standardiser, groups, interpolate, empty, empty, y, 0.0)
-    return _factorised(blank, _centred(y, hyper, standardiser))
-
-
-def _centred(y: Array, hyper: Hyperparameters, standardiser: Standardiser) -> Array:
-    """y - m, standardised."""
-    return standardiser.forward(hyper.warp.forward(y)) - hyper.mean
-
-
-def _factorised(posterior: Posterior, centred: Array) -> Posterior:
-    """The posterior with its factor computed from scratch."""
-    covariance = posterior.cross_covariance(posterior.X)
-    covariance[np.diag_indices_from(covariance)] += posterior.hyper.noise
-    lower, jitter = cholesky.factorise(covariance)
-    residual = cholesky.solve_lower(lower, centred[:, None])[:, 0]
-    return replace(
-        posterior,
-        lower=_frozen(lower),
-        whitener=_frozen(cholesky.inverse_factor(lower)),
-        residual=_frozen(residual),
-        jitter=jitter,
-    )
-
-
-def _frozen(array: AnyArray) -> AnyArray:
-    array.flags.writeable = False
-    return array
+    return factorised(blank, centred_targets(y, hyper, standardiser))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of the objective, one a file, and the table of their names: what ``surrogate=`` takes.
 
-A new model is a file with a frozen class (see ``ObjectiveModel``) and a line in ``SURROGATES``.
+A new model is a file with a frozen class (see ``SurrogateModel``) and a line in ``SURROGATES``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stopwise.core.beliefs.hyperparameters import ObjectiveFit
-from stopwise.core.beliefs.models.model import Data, DataOptions, ObjectiveModel
+from stopwise.core.beliefs.models.model import Data, DataOptions, SurrogateModel
 from stopwise.core.beliefs.models.paper import PaperModel
 from stopwise.core.beliefs.models.plain import PlainModel
 from stopwise.core.beliefs.models.weighed import WeighedModel
@@ -20,20 +20,20 @@ __all__ = [
     "Data",
     "DataOptions",
     "ObjectiveFit",
-    "ObjectiveModel",
     "PaperModel",
     "PlainModel",
+    "SurrogateModel",
     "WeighedModel",
     "make_model",
 ]
 
-SURROGATES: dict[str, Callable[..., ObjectiveModel]] = {
+SURROGATES: dict[str, Callable[..., SurrogateModel]] = {
     "default": WeighedModel,
     "plain": PlainModel,
     "paper": PaperModel,
 }
 
 
-def make_model(given: str | ObjectiveModel) -> ObjectiveModel:
+def make_model(given: str | SurrogateModel) -> SurrogateModel:
     """The model of a name; a model as it is."""
     return make("surrogate", SURROGATES, given, None, methods=("fit", "as_fitted", "weighed"))

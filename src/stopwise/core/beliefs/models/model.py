@@ -56,7 +56,7 @@ class Data:
         return self.noise is None
 
 
-class ObjectiveModel(Protocol):
+class SurrogateModel(Protocol):
     """A model of the objective. Written as a frozen dataclass.
 
     Attributes:

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The factorisation behind a posterior: its factor from scratch, and its targets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from stopwise.core.beliefs.hyperparameters import Hyperparameters
+from stopwise.core.beliefs.standardiser import Standardiser
+from stopwise.core.numerics import cholesky
+from stopwise.core.numerics.arrays import Array, Indices
+
+if TYPE_CHECKING:
+    from stopwise.core.beliefs.gp import Posterior
+
+AnyArray = TypeVar("AnyArray", Array, Indices)
+
+
+def centred_targets(y: Array, hyper: Hyperparameters, standardiser: Standardiser) -> Array:
+    """y - m, standardised."""
+    return standardiser.forward(hyper.warp.forward(y)) - hyper.mean
+
+
+def factorised(posterior: Posterior, centred: Array) -> Posterior:
+    """The posterior with its factor computed from scratch."""
+    covariance = posterior.cross_covariance(posterior.X)
+    covariance[np.diag_indices_from(covariance)] += posterior.hyper.noise
+    lower, jitter = cholesky.factorise(covariance)
+    residual = cholesky.solve_lower(lower, centred[:, None])[:, 0]
+    return replace(
+        posterior,
+        lower=frozen(lower),
+        whitener=frozen(cholesky.inverse_factor(lower)),
+        residual=frozen(residual),
+        jitter=jitter,
+    )
+
+
+def frozen(array: AnyArray) -> AnyArray:
+    """The array, read-only from now on."""
+    array.flags.writeable = False
+    return array
