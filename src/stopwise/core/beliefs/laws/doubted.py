@@ -67,6 +67,9 @@ class Doubted:
 
     def log_ei(self, level: Array | float) -> WithSlopes:
         """Below the level of doubt, the law's and the log of the trust."""
+        if np.all(np.asarray(level) <= self.level):  # as wherever an improvement is asked for
+            value, slopes = self.law.log_ei(level)
+            return WithSlopes(value + math.log(self.trust), slopes)
         return self.log_ei_between(-math.inf, level)
 
     def log_ei_between(self, low: Array | float, level: Array | float) -> WithSlopes:
@@ -132,12 +135,21 @@ class Doubted:
 
         Else it is the law's at the price and the improvement that is not believed.
         """
-        value = self.law.fair_value(np.divide(price, self.trust)).value
-        high = value > self.level
-        if high.any():
-            lost = (1.0 - self.trust) * np.exp(self.law.log_ei(self.level).value)
-            value = np.where(high, self.law.fair_value(price + lost).value, value)
-        return fair_value_at(value, rates(self, value))
+        below = self.law.fair_value(np.divide(price, self.trust))
+        high = below.value > self.level
+        if not high.any():
+            return below
+        part = self.at(high)
+        lost = (1.0 - self.trust) * np.exp(part.law.log_ei(self.level).value)
+        there = np.broadcast_to(price, high.shape)[high]
+        value = np.maximum(part.law.fair_value(there + lost).value, self.level)
+        above = fair_value_at(value, rates(part, value))
+        slopes = (_replaced(b, high, a) for b, a in zip(below.slopes, above.slopes, strict=True))
+        return FairValue(
+            _replaced(below.value, high, above.value),
+            tuple(slopes),
+            _replaced(below.d_log_price, high, above.d_log_price),
+        )
 
     def at(self, where: Mask) -> Doubted:
         """The law at some of the points."""
@@ -149,3 +161,9 @@ class Doubted:
 
     def _log_trust(self, level: Array | float) -> Array:
         return np.where(np.asarray(level) < self.level, math.log(self.trust), 0.0)
+
+
+def _replaced(values: Array, where: Mask, by: Array) -> Array:
+    changed = np.array(values)
+    changed[where] = by
+    return changed
