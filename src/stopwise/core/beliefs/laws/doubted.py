@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares
+from stopwise.core.beliefs.laws._patched import patched
 from stopwise.core.beliefs.laws._roots import fair_value_at, rates
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.numerics.arrays import Array, Indices, Mask
@@ -144,12 +145,7 @@ class Doubted:
         there = np.broadcast_to(price, high.shape)[high]
         value = np.maximum(part.law.fair_value(there + lost).value, self.level)
         above = fair_value_at(value, rates(part, value))
-        slopes = (_replaced(b, high, a) for b, a in zip(below.slopes, above.slopes, strict=True))
-        return FairValue(
-            _replaced(below.value, high, above.value),
-            tuple(slopes),
-            _replaced(below.d_log_price, high, above.d_log_price),
-        )
+        return patched(below, high, above)
 
     def at(self, where: Mask) -> Doubted:
         """The law at some of the points."""
@@ -161,9 +157,3 @@ class Doubted:
 
     def _log_trust(self, level: Array | float) -> Array:
         return np.where(np.asarray(level) < self.level, math.log(self.trust), 0.0)
-
-
-def _replaced(values: Array, where: Mask, by: Array) -> Array:
-    changed = np.array(values)
-    changed[where] = by
-    return changed
