@@ -26,7 +26,7 @@ from stopwise.core.numerics.arrays import Array
 
 _SQRT_2 = math.sqrt(2.0)
 _SQRT_HALF_PI = math.sqrt(math.pi / 2.0)
-_LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
+LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _PHI_0 = 0.3989422804014327  # phi(0) = h(0) = 1/sqrt(2 pi)
 _PHI_0_ERROR = -2.49232720227773e-17  # 1/sqrt(2 pi) less the double above
 _PHI_0_HIGH = 0.3989422768354416  # its leading 26 bits, for an exact product
@@ -51,7 +51,7 @@ _LOWEST = (
 )  # below this t the inverse is -sqrt(-2 t) to the last bit, and the ratios overflow
 
 
-def _tail(x: Array) -> tuple[Array, Array, Array]:
+def mills_tail(x: Array) -> tuple[Array, Array, Array]:
     """Mills ratio R(x), q(x) = 1 - x R(x), and R/q, each to relative precision, for x >= 0."""
     mills = _SQRT_HALF_PI * erfcx(x / _SQRT_2)
     q = 1.0 - x * mills
@@ -73,7 +73,7 @@ def _tail(x: Array) -> tuple[Array, Array, Array]:
 def log_h_and_ratios(z: Array) -> tuple[Array, Array, Array]:
     """Log h, Phi/h and phi/h from one evaluation of the Mills ratio."""
     x = np.abs(z)
-    mills, q, mills_over_q = _tail(x)
+    mills, q, mills_over_q = mills_tail(x)
     half_square = 0.5 * x * x
     negative = z < 0
     if negative.all():  # the common case: few points are evaluated at a time
@@ -90,7 +90,7 @@ def log_h_and_ratios(z: Array) -> tuple[Array, Array, Array]:
 
 def _below(q: Array, mills_over_q: Array, half_square: Array) -> tuple[Array, Array, Array]:
     """Log h, Phi/h and phi/h of z < 0, where h = phi q: phi is taken out of every ratio."""
-    return np.log(q) - half_square - _LOG_SQRT_2PI, mills_over_q, 1.0 / q
+    return np.log(q) - half_square - LOG_SQRT_2PI, mills_over_q, 1.0 / q
 
 
 def log_h(z: ArrayLike) -> Numbers:
@@ -124,7 +124,7 @@ def d_log_h(z: ArrayLike) -> Numbers:
 def _first_guess(t: Array) -> Array:
     """Start of the inversion, within 0.09 of the root, or of it where it is larger than 1."""
     # Far below: log h = -y/2 - log sqrt(2 pi) - log(y + 3 - ...) with y = z^2; two fixed points.
-    a = np.maximum(-2.0 * t - 2.0 * _LOG_SQRT_2PI, 3.0)
+    a = np.maximum(-2.0 * t - 2.0 * LOG_SQRT_2PI, 3.0)
     y = a - 2.0 * np.log(a + 3.0)
     y = a - 2.0 * np.log(np.maximum(y, 0.0) + 3.0)
     below = -np.sqrt(np.maximum(y, 0.0))
