@@ -1,7 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws, one a file: what a belief says of f(x)."""
 
+from stopwise.core.beliefs.laws.bounded import Bounded
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
+from stopwise.core.beliefs.laws.log_warped import LogWarped
+from stopwise.core.beliefs.laws.mixture import Mixture
 from stopwise.core.beliefs.laws.normal import Normal
+from stopwise.core.beliefs.laws.soft_warped import SoftWarped
 
-__all__ = ["FairValue", "Law", "Normal", "WithSlopes"]
+__all__ = [
+    "Bounded",
+    "FairValue",
+    "Law",
+    "LogWarped",
+    "Mixture",
+    "Normal",
+    "SoftWarped",
+    "WithSlopes",
+]

@@ -7,11 +7,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
+from stopwise.core.beliefs.laws._between import log_ei_between
 from stopwise.core.beliefs.laws.law import FairValue, WithSlopes
-from stopwise.core.numerics.arrays import Array, Indices
+from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.normal import log_ei_partials, pbgi_partials
+from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
 
 _LEAST_STD = 1e-100  # where f is certain: so that z-scores and their slopes are numbers
 
@@ -38,10 +40,19 @@ class Normal(NamedTuple):
         """Mean and deviation."""
         return self.mean, self.std
 
+    @property
+    def median(self) -> Array:
+        """The mean."""
+        return self.mean
+
     def log_ei(self, level: Array | float) -> WithSlopes:
         r"""Log expected improvement, :math:`\log s\,h((y - m)/s)`."""
         value, *slopes = log_ei_partials(self.mean, self.std, level)
         return WithSlopes(value, tuple(slopes))
+
+    def log_ei_between(self, low: Array | float, level: Array | float) -> WithSlopes:
+        r""":math:`\log s\,[h((y - m)/s) - h((l - m)/s)]`."""
+        return log_ei_between(self, low, level)
 
     def cdf(self, level: Array | float) -> WithSlopes:
         r""":math:`\Phi((y - m)/s)`; 0 or 1, without a slope, where f is certain."""
@@ -50,7 +61,28 @@ class Normal(NamedTuple):
         value = np.where(certain, np.asarray(level) >= self.mean, ndtr(z))
         with np.errstate(over="ignore"):  # the square of a huge z; the density is then 0
             density = np.where(certain, 0.0, np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi))
-        return WithSlopes(value, tuple(density * np.where(certain, 0.0, s) for s in slopes))
+        return WithSlopes(value, tuple(density * np.where(density > 0.0, s, 0.0) for s in slopes))
+
+    def log_cdf(self, level: Array | float) -> Array:
+        r""":math:`\log\Phi((y - m)/s)`."""
+        return np.asarray(log_ndtr(self._unfloored_z(level)))
+
+    def log_survival(self, level: Array | float) -> Array:
+        r""":math:`\log\Phi((m - y)/s)`."""
+        return np.asarray(log_ndtr(-self._unfloored_z(level)))
+
+    def log_density(self, level: Array | float) -> Array:
+        r""":math:`\log\varphi((y - m)/s) - \log s`."""
+        z = self.z_score(level).value
+        with np.errstate(over="ignore"):
+            value = -0.5 * z * z - LOG_SQRT_2PI - np.log(np.maximum(self.std, _LEAST_STD))
+        certain = np.where(np.asarray(level) == self.mean, np.inf, -np.inf)
+        return np.where(self.std == 0.0, certain, value)
+
+    def _unfloored_z(self, level: Array | float) -> Array:
+        """The z-score; infinite where f is certain."""
+        certain = np.where(np.asarray(level) >= self.mean, np.inf, -np.inf)
+        return np.where(self.std == 0.0, certain, self.z_score(level).value)
 
     def z_score(self, level: Array | float) -> WithSlopes:
         r""":math:`z = (y - m)/s`."""
@@ -67,6 +99,11 @@ class Normal(NamedTuple):
         r""":math:`m + s\,h^{-1}(c/s)` (Eq. 3 of Xie et al. 2026)."""
         value, d_mean, d_std, d_log_price = pbgi_partials(self.mean, self.std, price)
         return FairValue(value, (d_mean, d_std), d_log_price)
+
+    def at(self, where: Mask) -> Normal:
+        """Means and deviations of some of the points."""
+        mean, std = (np.broadcast_to(array, where.shape)[where] for array in self)
+        return Normal(mean, std)
 
     def known_at(self, rows: Indices, values: Array) -> Normal:
         """With these means and no deviation at some of the points."""

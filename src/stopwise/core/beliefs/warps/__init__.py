@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stopwise.core.beliefs.warps.identity import Identity
+from stopwise.core.beliefs.warps.log import LogWarp
+from stopwise.core.beliefs.warps.soft import SoftWarp
 from stopwise.core.beliefs.warps.warp import Warp
 from stopwise.core.lookup import make
 
-__all__ = ["DEFAULT_WARP", "WARPS", "Warp", "make_warp"]
+__all__ = ["DEFAULT_WARP", "WARPS", "Identity", "LogWarp", "SoftWarp", "Warp", "make_warp"]
 
 WARPS: dict[str, Callable[..., Warp]] = {
     "identity": Identity,
+    "soft": SoftWarp,
+    "log": LogWarp,
 }
 
 DEFAULT_WARP: Warp = Identity()

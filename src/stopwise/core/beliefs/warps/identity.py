@@ -18,9 +18,18 @@ class Identity:
 
     name: ClassVar[str] = "identity"
 
+    @property
+    def words(self) -> str:
+        """What it does to values."""
+        return "values as they are"
+
     def forward(self, y: Array) -> Array:
         """The values."""
         return y
+
+    def log_slope(self, y: Array) -> Array:
+        """Zero."""
+        return np.zeros_like(y)
 
     def inverse(self, g: Array) -> Array:
         """The values."""

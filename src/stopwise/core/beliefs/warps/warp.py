@@ -21,8 +21,17 @@ class Warp(Protocol):
 
     name: ClassVar[str]
 
+    @property
+    def words(self) -> str:
+        """What it does to values, as a clause for users."""
+        ...
+
     def forward(self, y: Array) -> Array:
         """From the user's units to the model's; an InputError for values that it cannot take."""
+        ...
+
+    def log_slope(self, y: Array) -> Array:
+        """The log of the derivative of ``forward``, for the densities of values."""
         ...
 
     def inverse(self, g: Array) -> Array:

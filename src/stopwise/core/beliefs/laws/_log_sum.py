@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums of exponentials, in logs and without nan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from stopwise.core.beliefs.laws.law import WithSlopes
+from stopwise.core.numerics.arrays import Array
+
+
+def log_sum(terms: Array) -> Array:
+    """Log of the sum of exponentials over the first axis; -inf of nothing, inf of an infinity.
+
+    A sum of one term is that term, to the last bit.
+    """
+    largest = np.max(terms, axis=0)
+    shift = np.where(np.isfinite(largest), largest, 0.0)
+    with np.errstate(over="ignore", divide="ignore"):
+        total: Array = np.log(np.sum(np.exp(terms - shift), axis=0)) + shift
+    return total
+
+
+def shares(terms: Array, total: Array) -> Array:
+    """The part of each term in the sum: exp(term - total); 0 where the sum is 0 or infinite."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(total), np.exp(np.minimum(terms - total, 0.0)), 0.0)
+
+
+def scaled(factor: Array, slope: Array) -> Array:
+    """A slope times a factor; 0 where the factor is 0, even if the slope is infinite."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.where(factor != 0.0, factor * slope, 0.0)
+
+
+def log_sum_with_slopes(parts: Sequence[WithSlopes]) -> WithSlopes:
+    """The same of quantities that depend on the same parameters, with the slopes of the log."""
+    terms = np.array(np.broadcast_arrays(*(part.value for part in parts)))
+    total = log_sum(terms)
+    of_parts = shares(terms, total)
+    slopes = (
+        np.sum([scaled(*pair) for pair in zip(of_parts, along, strict=True)], axis=0)
+        for along in zip(*(part.slopes for part in parts), strict=True)
+    )
+    return WithSlopes(total, tuple(slopes))

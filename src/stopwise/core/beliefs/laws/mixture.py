@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The law of a mixture: with each weight, f is distributed as one of several laws says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri_exp
+
+from stopwise.core.beliefs.laws._components import Components
+from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares
+from stopwise.core.beliefs.laws._roots import (
+    Rates,
+    fair_value_from_right,
+    increasing_root,
+)
+from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
+from stopwise.core.numerics.arrays import Array, Indices, Mask
+from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
+from stopwise.errors import InputError
+
+_LOG_HALF = math.log(0.5)
+_CLOSED = 1e-12  # of the bracket of a quantile: its width at the end
+_JUMP = 1e-9  # of a z-score: where a quantile's is off by more, the cdf jumps there
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixture:
+    """A mixture of laws of f at the same points.
+
+    Slopes are in the parameters of all components, one component after the other. Log EI is as
+    precise as those of the components. The fair value is the root of the mixture's EI, not a mean
+    of the components' fair values. A mixture of one component answers as that component does.
+
+    Args:
+        weights: One for each component, not negative; they are scaled to a sum of 1.
+        laws: The components.
+
+    Example:
+        >>> from stopwise.core.beliefs.laws import Normal
+        >>> components = [Normal(np.array([mean]), np.array([0.5])) for mean in (0.0, 2.0)]
+        >>> law = Mixture(np.array([0.9, 0.1]), components)
+        >>> law.mean.round(3), law.median.round(3)
+        (array([0.2]), array([0.07]))
+    """
+
+    weights: Array
+    laws: Sequence[Law]
+
+    def __post_init__(self) -> None:
+        weights = np.array(self.weights, dtype=np.float64)
+        total = float(weights.sum())
+        if weights.shape != (len(self.laws),) or not (
+            np.all(weights >= 0.0) and 0 < total < np.inf
+        ):
+            message = (
+                f"weights {weights.tolist()} of {len(self.laws)} laws: give one for each, none of"
+                " them negative, and not all of them 0."
+            )
+            raise InputError(message)
+        weights /= total
+        weights.flags.writeable = False
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "laws", tuple(self.laws))
+
+    @property
+    def parameters(self) -> tuple[Array, ...]:
+        """Those of all components, one component after the other."""
+        return tuple(parameter for law in self.laws for parameter in law.parameters)
+
+    @property
+    def mean(self) -> Array:
+        """The weighted mean of means."""
+        return _total([w * law.mean for w, law in self._weighted])
+
+    @property
+    def std(self) -> Array:
+        """From the variances within the components and that of their means."""
+        if len(self.laws) == 1:
+            return self.laws[0].std
+        mean = self.mean
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = [w * (law.std**2 + (law.mean - mean) ** 2) for w, law in self._weighted]
+            std = np.sqrt(_total(squares))
+        return np.where(np.isnan(std), np.inf, std)
+
+    @property
+    def median(self) -> Array:
+        """The quantile at 1/2."""
+        return self.quantile(0.0).value
+
+    def log_ei(self, level: Array | float) -> WithSlopes:
+        """Log of the weighted sum of expected improvements."""
+        return self._log_sum(self._components.with_slopes(lambda law, _: law.log_ei(level)))
+
+    def log_ei_between(self, low: Array | float, level: Array | float) -> WithSlopes:
+        """The same above a level."""
+        return self._log_sum(
+            self._components.with_slopes(lambda law, _: law.log_ei_between(low, level))
+        )
+
+    def cdf(self, level: Array | float) -> WithSlopes:
+        """The weighted sum of cdfs."""
+        parts = self._components.with_slopes(lambda law, _: law.cdf(level))
+        values = [w * part.value for w, part in zip(self.weights, parts, strict=True)]
+        slopes = [w * s for w, part in zip(self.weights, parts, strict=True) for s in part.slopes]
+        return WithSlopes(_total(values), tuple(slopes))
+
+    def log_cdf(self, level: Array | float) -> Array:
+        """Log of the weighted sum of cdfs."""
+        return log_sum(self._terms(self._components.values(lambda law, _: law.log_cdf(level))))
+
+    def log_survival(self, level: Array | float) -> Array:
+        """Log of the weighted sum of survival functions."""
+        survivals = self._components.values(lambda law, _: law.log_survival(level))
+        return log_sum(self._terms(survivals))
+
+    def log_density(self, level: Array | float) -> Array:
+        """Log of the weighted sum of densities."""
+        densities = self._components.values(lambda law, _: law.log_density(level))
+        return log_sum(self._terms(densities))
+
+    def z_score(self, level: Array | float) -> WithSlopes:
+        """From the log cdf below the median and the log survival above: precise in both tails."""
+        if len(self.laws) == 1:
+            return self.laws[0].z_score(level)
+        z, slopes = self._z(level), []
+        parts = self._components.with_slopes(lambda law, _: law.z_score(level))
+        for w, part in zip(self.weights, parts, strict=True):
+            with np.errstate(all="ignore"):  # the ratio of the normal densities at the z-scores
+                ratio = np.exp(0.5 * (z - part.value) * (z + part.value))
+            factor = np.where(np.isfinite(z), w * ratio, 0.0)
+            slopes += [scaled(factor, slope) for slope in part.slopes]
+        return WithSlopes(z, tuple(slopes))
+
+    def quantile(self, z: float) -> WithSlopes:
+        """The root of the z-score, between the least and the largest quantile of a component."""
+        if len(self.laws) == 1:
+            return self.laws[0].quantile(z)
+
+        def excess(law: Mixture, level: Array) -> tuple[Array, Array]:
+            at = law._z(level)
+            with np.errstate(over="ignore", invalid="ignore"):
+                return at - z, np.exp(law.log_density(level) + 0.5 * at * at + LOG_SQRT_2PI)
+
+        parts = self._components.with_slopes(lambda law, _: law.quantile(z))
+        ends = np.array([part.value for part in parts])[self.weights > 0.0]
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        value = increasing_root(self, excess, low, high)
+        # A jump of the cdf is at the quantile of a component, up to where the bracket closed.
+        nearest = np.take_along_axis(ends, np.abs(ends - value).argmin(axis=0)[None], axis=0)[0]
+        closed = _CLOSED * np.minimum(high - low, 1.0 + np.abs(value))
+        value = np.where(np.abs(nearest - value) <= closed, nearest, value)
+        return WithSlopes(value, self._slopes_of_quantile(value, z, parts))
+
+    def fair_value(self, price: Array | float) -> FairValue:
+        """The root of EI(g) = price, from the right end of a bracket.
+
+        With the components' fair values g_i(c), the root lies between min g_i(c) and the smaller
+        of max g_i(c) and min g_i(c/w_i). At the latter EI is at most the price times the number of
+        components, so that few steps lead from there to the root.
+        """
+        if len(self.laws) == 1:
+            return self.laws[0].fair_value(price)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            alone = self._components.values(lambda law, w: law.fair_value(price / w).value)
+        start = alone[self.weights > 0.0].min(axis=0)
+        return fair_value_from_right(self, price, start, Mixture._rates)
+
+    def at(self, where: Mask) -> Mixture:
+        """The law at some of the points."""
+        return Mixture(self.weights, [law.at(where) for law in self.laws])
+
+    def known_at(self, rows: Indices, values: Array) -> Mixture:
+        """With these values at some of the points, in every component."""
+        return Mixture(self.weights, [law.known_at(rows, values) for law in self.laws])
+
+    @property
+    def _components(self) -> Components:
+        return Components.of(self.weights, self.laws)
+
+    @property
+    def _weighted(self) -> list[tuple[float, Law]]:
+        """Components of a positive weight."""
+        pairs = zip(self.weights.tolist(), self.laws, strict=True)
+        return [(w, law) for w, law in pairs if w > 0.0]
+
+    def _terms(self, values: Array) -> Array:
+        """Logs, each plus its log weight; -inf for a component of no weight."""
+        w = self.weights.reshape(-1, *[1] * (values.ndim - 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(w > 0.0, np.log(w) + values, -np.inf)
+
+    def _log_sum(self, parts: list[WithSlopes]) -> WithSlopes:
+        if len(parts) == 1:
+            return parts[0]
+        terms = self._terms(np.array([part.value for part in parts]))
+        total = log_sum(terms)
+        of_parts = zip(shares(terms, total), parts, strict=True)
+        slopes = tuple(scaled(share, slope) for share, part in of_parts for slope in part.slopes)
+        return WithSlopes(total, slopes)
+
+    def _rates(self, level: Array) -> Rates:
+        """Log EI and its rates: those of the components, weighted by their shares in EI."""
+        parts = self._components.rates(level)
+        terms = self._terms(np.array([part.log_ei.value for part in parts]))
+        total = log_sum(terms)
+        share = shares(terms, total)
+        slopes = (
+            scaled(one, slope)
+            for one, part in zip(share, parts, strict=True)
+            for slope in part.log_ei.slopes
+        )
+        rate = _total([scaled(one, part.rate) for one, part in zip(share, parts, strict=True)])
+        bend = _total([scaled(one, part.bend) for one, part in zip(share, parts, strict=True)])
+        return Rates(WithSlopes(total, tuple(slopes)), rate, bend)
+
+    def _z(self, level: Array | float) -> Array:
+        below, above = self.log_cdf(level), self.log_survival(level)
+        z: Array = np.where(below <= _LOG_HALF, ndtri_exp(below), -ndtri_exp(above))
+        return z
+
+    def _slopes_of_quantile(
+        self, value: Array, z: float, parts: list[WithSlopes]
+    ) -> tuple[Array, ...]:
+        """-dF/dparameter over the density; at a jump, the slopes of the components that jump."""
+        log_density = self.log_density(value)
+        after = value + 4.0 * np.spacing(np.abs(value))  # a warped jump has moved by rounding
+        jump = (self._z(after) > z + _JUMP) | ~np.isfinite(log_density)
+        jumping = [w * (part.value == value) for w, part in zip(self.weights, parts, strict=True)]
+        total = np.maximum(_total(jumping), np.finfo(np.float64).tiny)
+        scores = self._components.with_slopes(lambda law, _: law.z_score(value))
+        slopes = []
+        for w, score, part, weight in zip(self.weights, scores, parts, jumping, strict=True):
+            with np.errstate(all="ignore"):
+                factor = w * np.exp(-0.5 * score.value**2 - LOG_SQRT_2PI - log_density)
+            factor = np.where((w > 0.0) & ~jump, factor, 0.0)
+            slopes += [
+                np.where(jump, scaled(weight / total, in_part), scaled(factor, -slope))
+                for slope, in_part in zip(score.slopes, part.slopes, strict=True)
+            ]
+        return tuple(slopes)
+
+
+def _total(arrays: list[Array]) -> Array:
+    total: Array = np.sum(np.array(arrays), axis=0)
+    return total
