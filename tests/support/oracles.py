@@ -104,3 +104,33 @@ def fair_value_partials(mean, std, cost):
     # By the implicit function theorem: the gain moves by P(U < z) per unit of g.
     d_std = -at.spread_over_gain / at.chance_over_gain
     return mp.mpf(mean) + mp.mpf(std) * z, mp.mpf(1), d_std, mp.mpf(std) / at.chance_over_gain
+
+
+@functools.cache
+def _unit_nodes():
+    return GaussLegendre(mp).calc_nodes(degree=4, prec=mp.prec + 10)
+
+
+def log_gain(value_of, level, z, breaks=(), scales=(1,)):
+    """Log E[max(level - f, 0)] of an increasing f = value_of(U) of a standard normal U.
+
+    Args:
+        value_of: f as a function of U.
+        level: The level.
+        z: The U at which f is the level.
+        breaks: Where value_of is not smooth.
+        scales: Distances below z over which level - f changes its form.
+    """
+    steps = [0, 2, 8, 24, 64, 130]
+    ends = {z - step / (1 + abs(z)) for step in steps} | {mp.mpf(u) for u in range(-15, 12, 3)}
+    ends |= {z - step * scale for scale in scales for step in steps} | set(breaks)
+    lowest = min(z - 130 / (1 + abs(z)), mp.mpf(-15)) if z > 0 else z - 130 / (1 + abs(z))
+    ends = sorted(end for end in ends if lowest <= end <= z)
+    nodes = _unit_nodes()
+    total = mp.mpf(0)
+    for low, high in itertools.pairwise(ends):
+        for node, weight in nodes:
+            u = low + (high - low) * (1 + node) / 2
+            density = mp.exp((z - u) * (z + u) / 2)  # over that at z
+            total += weight * (high - low) / 2 * density * (level - value_of(u))
+    return mp.log(total) - z**2 / 2 - mp.log(2 * mp.pi) / 2

@@ -51,7 +51,7 @@ def _named(kind: str, table: Mapping[str, Callable[..., T]], name: str, lam: flo
     if required:
         message = (
             f"the {kind} {name!r} needs {', '.join(required)}: give it as an object, such as"
-            f" sw.{table[name].__module__.split('.')[1]}.{table[name].__name__}"
+            f" sw.{_room(table[name])}.{table[name].__name__}"
             f"({required[0]}=...)."
         )
         raise InputError(message)
@@ -64,3 +64,8 @@ def _named(kind: str, table: Mapping[str, Callable[..., T]], name: str, lam: flo
         )
         raise InputError(message)
     return table[name](**{takes: lam})
+
+
+def _room(constructor: Callable[..., object]) -> str:
+    """The name under which users see the folder of a constructor; that of the core is left out."""
+    return constructor.__module__.removeprefix("stopwise.").removeprefix("core.").split(".")[0]

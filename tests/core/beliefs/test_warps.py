@@ -5,6 +5,7 @@ The posterior is tested with a warp of the tests, the square root of a positive 
 written out by hand, so that the way through a warp is tested whatever the table holds.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,7 +18,9 @@ from stopwise.core.beliefs import (
     WARPS,
     Belief,
     Hyperparameters,
+    LogWarp,
     Normal,
+    SoftWarp,
     Standardiser,
     UnitCost,
     condition,
@@ -32,7 +35,10 @@ from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Real, as_domain
 from stopwise.errors import InputError, InputTypeError
 
-EACH = pytest.mark.parametrize("warp", [make() for make in WARPS.values()], ids=list(WARPS))
+EXAMPLES = {"identity": (), "soft": (1.5, 0.5), "log": (-1.0,)}  # arguments of each
+EACH = pytest.mark.parametrize(
+    "warp", [make(*EXAMPLES[name]) for name, make in WARPS.items()], ids=list(WARPS)
+)
 VALUES = np.array([0.3, 1.0, 2.5, 7.0])
 
 
@@ -79,10 +85,13 @@ class SquareLaw:
 
 def test_names_lead_to_warps_and_warps_are_values():
     for name, make in WARPS.items():
-        assert make().name == name
-        assert make_warp(name) == make_warp(make()) == make()
-        assert hash(make()) == hash(make())
-    assert WARPS["identity"]() == DEFAULT_WARP
+        warp = make(*EXAMPLES[name])
+        assert warp.name == name
+        assert make_warp(warp) == warp == make(*EXAMPLES[name])
+        assert hash(warp) == hash(make(*EXAMPLES[name]))
+    assert make_warp("identity") == WARPS["identity"]() == DEFAULT_WARP
+    with pytest.raises(InputError, match=r"'soft' needs knee, tau: .*sw\.beliefs\.SoftWarp\(knee"):
+        make_warp("soft")
     with pytest.raises(InputError, match="no warp 'log1p'"):
         make_warp("log1p")
     with pytest.raises(InputTypeError, match="no warp"):
@@ -96,6 +105,57 @@ def test_a_warp_is_increasing_and_its_inverse_undoes_it(warp):
     np.testing.assert_allclose(warp.inverse(warped), VALUES, rtol=1e-12)
     rise = (warp.inverse(warped + 1e-6) - warp.inverse(warped - 1e-6)) / 2e-6
     np.testing.assert_allclose(warp.inverse_slope(warped), rise, rtol=1e-7)
+
+
+@EACH
+def test_the_log_slope_is_that_of_differences(warp):
+    rise = (warp.forward(VALUES + 1e-6) - warp.forward(VALUES - 1e-6)) / 2e-6
+    np.testing.assert_allclose(np.exp(warp.log_slope(VALUES)), rise, rtol=1e-7)
+    np.testing.assert_allclose(
+        warp.log_slope(VALUES), -np.log(warp.inverse_slope(warp.forward(VALUES))), atol=1e-12
+    )
+
+
+@EACH
+def test_the_inverse_overflows_without_a_warning(warp):
+    with np.errstate(all="raise", over="warn"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.all(warp.inverse(np.array([1e200, np.inf])) > 1e199)
+        assert np.all(warp.inverse_slope(np.array([1e200, np.inf])) >= 1.0)
+
+
+def test_warps_say_what_they_do():
+    assert DEFAULT_WARP.words == "values as they are"
+    assert SoftWarp(7.1, 0.2).words == "values above 7.1 are compressed"
+    assert LogWarp(0.0).words == "the logarithm of the distance to 0 is modelled"
+
+
+def test_the_soft_warp_is_the_identity_up_to_its_knee():
+    warp, y = SoftWarp(1.5, 0.5), np.array([-1e300, 0.1, 1.5])
+    np.testing.assert_array_equal(warp.forward(y), y)
+    np.testing.assert_array_equal(warp.inverse(y), y)
+    assert warp.forward(np.array([2.5]))[0] == pytest.approx(1.5 + 0.5 * np.log(3.0), rel=1e-15)
+
+
+@pytest.mark.parametrize("tau", [0.0, -1.0, np.inf, np.nan])
+def test_a_soft_warp_without_a_scale_is_refused(tau):
+    with pytest.raises(InputError, match="tau > 0"):
+        SoftWarp(1.0, tau)
+    with pytest.raises(InputError, match="finite knee"):
+        SoftWarp(np.nan, 1.0)
+
+
+def test_the_log_warp_refuses_what_it_cannot_take():
+    with pytest.raises(InputError, match=r"a value of 0 cannot be warped: .* values above 0"):
+        LogWarp(0.0).forward(np.array([1.0, 0.0, 2.0]))
+    with pytest.raises(InputError, match="nan cannot be warped"):
+        LogWarp(0.0).forward(np.array([1.0, np.nan]))
+    with pytest.raises(InputError, match="finite bound"):
+        LogWarp(-np.inf)
+    assert LogWarp(0.0).forward(np.array([])).size == 0
+    law = LogWarp(0.0).law(Normal(np.zeros(2), np.ones(2)))
+    with pytest.raises(InputError, match="above 0, got a value of -1"):
+        law.known_at(np.array([0, 1]), np.array([2.0, -1.0]))
 
 
 @EACH

@@ -5,7 +5,8 @@
   hyper-parameters; both give a ``Posterior``, which can be extended (``append``), cut back
   (``prefix``) and moved to its likeliest constant mean (``with_likeliest_mean``).
 - ``KERNELS`` and ``WARPS`` are the tables of kernels and output warps.
-- What a posterior says of f at some points is a ``Law``; without a warp it is a ``Normal``.
+- What a posterior says of f at some points is a ``Law``; without a warp it is a ``Normal``. There
+  are warped normals, ``Bounded`` laws and a ``Mixture`` of laws.
 - ``sample_paths`` draws whole functions; of a posterior of no data, draws of the prior.
 - ``RefitAlways``, ``RefitWhenGrown`` and ``RefitOnSchedule`` say when hyper-parameters are fitted
   anew; in between, observations are appended.
@@ -27,7 +28,16 @@ from stopwise.core.beliefs.fit import NUGGET, fit_posterior
 from stopwise.core.beliefs.gp import Posterior, condition
 from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
 from stopwise.core.beliefs.kernels import DEFAULT_KERNEL, KERNELS, Kernel
-from stopwise.core.beliefs.laws import FairValue, Law, Normal, WithSlopes
+from stopwise.core.beliefs.laws import (
+    Bounded,
+    FairValue,
+    Law,
+    LogWarped,
+    Mixture,
+    Normal,
+    SoftWarped,
+    WithSlopes,
+)
 from stopwise.core.beliefs.paths import JointDraws, Paths, sample_paths
 from stopwise.core.beliefs.prices import (
     CostModel,
@@ -55,7 +65,7 @@ from stopwise.core.beliefs.refits import (
 )
 from stopwise.core.beliefs.standardiser import Standardiser
 from stopwise.core.beliefs.surrogate import Marginals, Surrogate
-from stopwise.core.beliefs.warps import DEFAULT_WARP, WARPS, Warp
+from stopwise.core.beliefs.warps import DEFAULT_WARP, WARPS, LogWarp, SoftWarp, Warp
 
 __all__ = [
     "DEFAULT_KERNEL",
@@ -64,6 +74,7 @@ __all__ = [
     "NUGGET",
     "WARPS",
     "Belief",
+    "Bounded",
     "CostModel",
     "Ensemble",
     "FairValue",
@@ -79,7 +90,10 @@ __all__ = [
     "LearnedCost",
     "LearnedPrice",
     "LogNormalPrior",
+    "LogWarp",
+    "LogWarped",
     "Marginals",
+    "Mixture",
     "Normal",
     "ObjectiveFit",
     "Paths",
@@ -92,6 +106,8 @@ __all__ = [
     "RefitOnSchedule",
     "RefitPolicy",
     "RefitWhenGrown",
+    "SoftWarp",
+    "SoftWarped",
     "Standardiser",
     "Surrogate",
     "UnitCost",

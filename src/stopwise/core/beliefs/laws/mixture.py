@@ -152,7 +152,8 @@ class Mixture:
         value = increasing_root(self, excess, low, high)
         # A jump of the cdf is at the quantile of a component, up to where the bracket closed.
         nearest = np.take_along_axis(ends, np.abs(ends - value).argmin(axis=0)[None], axis=0)[0]
-        value = np.where(np.abs(nearest - value) <= _CLOSED * (high - low), nearest, value)
+        closed = _CLOSED * np.minimum(high - low, 1.0 + np.abs(value))
+        value = np.where(np.abs(nearest - value) <= closed, nearest, value)
         return WithSlopes(value, self._slopes_of_quantile(value, z, parts))
 
     def fair_value(self, price: Array | float) -> FairValue:
@@ -227,7 +228,8 @@ class Mixture:
     ) -> tuple[Array, ...]:
         """-dF/dparameter over the density; at a jump, the slopes of the components that jump."""
         log_density = self.log_density(value)
-        jump = (self._z(value) > z + _JUMP) | ~np.isfinite(log_density)
+        after = value + 4.0 * np.spacing(np.abs(value))  # a warped jump has moved by rounding
+        jump = (self._z(after) > z + _JUMP) | ~np.isfinite(log_density)
         jumping = [w * (part.value == value) for w, part in zip(self.weights, parts, strict=True)]
         total = np.maximum(_total(jumping), np.finfo(np.float64).tiny)
         scores = self._components.with_slopes(lambda law, _: law.z_score(value))
@@ -235,6 +237,7 @@ class Mixture:
         for w, score, part, weight in zip(self.weights, scores, parts, jumping, strict=True):
             with np.errstate(all="ignore"):
                 factor = w * np.exp(-0.5 * score.value**2 - LOG_SQRT_2PI - log_density)
+            factor = np.where((w > 0.0) & ~jump, factor, 0.0)
             slopes += [
                 np.where(jump, scaled(weight / total, in_part), scaled(factor, -slope))
                 for slope, in_part in zip(score.slopes, part.slopes, strict=True)

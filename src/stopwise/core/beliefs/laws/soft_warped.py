@@ -78,7 +78,8 @@ class SoftWarped(WarpedNormal):
     r""":math:`f = w^{-1}(z)` with a normal z and the soft logarithm w.
 
     Slopes are in the mean and the deviation of z. Log EI is right to 1e-13 (relative where it is
-    larger than 1).
+    larger than 1) and what the rounding of w(level) - mean adds: 1e-16 of either over the
+    deviation, in deviations.
 
     Args:
         normal: The law of z.

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Properties of all laws: EI is convex with the cdf as its slope, fair values are its roots."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from stopwise.core.beliefs.laws import Bounded, LogWarped, Mixture, Normal, SoftWarped
+from tests.support.strategies import magnitudes, reals
+
+
+def one(value):
+    return np.array([float(value)])
+
+
+@st.composite
+def normals(draw):
+    std = draw(st.one_of(magnitudes(-2, 1), st.just(0.0)))
+    return Normal(one(draw(reals(-3.0, 3.0))), one(std))
+
+
+@st.composite
+def simple_laws(draw):
+    """A normal, warped or not, clipped or not; of f or of a certain f."""
+    normal, kind = draw(normals()), draw(st.sampled_from(["plain", "soft", "log"]))
+    law = normal
+    if kind == "soft":
+        law = SoftWarped(normal, draw(reals(-2.0, 2.0)), draw(magnitudes(-1, 1)))
+    elif kind == "log":
+        law = LogWarped(Normal(normal.mean, np.minimum(normal.std, 3.0)), draw(reals(-3.0, 0.0)))
+    bounds = draw(
+        st.sampled_from([(-np.inf, np.inf), (-1.0, np.inf), (-np.inf, 1.5), (-0.5, 2.0)])
+    )
+    return law if bounds == (-np.inf, np.inf) else Bounded(law, *bounds)
+
+
+@st.composite
+def mixtures(draw):
+    components = draw(st.lists(simple_laws(), min_size=1, max_size=4))
+    weights = [draw(st.one_of(magnitudes(-8, 0), st.just(0.0))) for _ in components]
+    assume(sum(weights) > 0.0)
+    return Mixture(np.array(weights), components)
+
+
+def laws():
+    return st.one_of(simple_laws(), mixtures())
+
+
+def ei(law, level):
+    return math.exp(law.log_ei(level).value[0])
+
+
+@given(laws(), reals(-5.0, 5.0), magnitudes(-3, 0))
+def test_improvement_is_increasing_and_convex_and_its_slope_is_the_cdf(law, level, step):
+    below, here, above = (ei(law, level + s) for s in (-step, 0.0, step))
+    rounding = 1e-13 * above
+    assert below <= here + rounding
+    assert here <= above + rounding
+    assert above - here >= here - below - 4 * rounding
+    low, high = law.cdf(level).value[0], law.cdf(level + step).value[0]
+    assert low * step <= above - here + 4 * rounding
+    assert above - here <= high * step + 4 * rounding
+
+
+@given(laws(), reals(-5.0, 5.0), magnitudes(-9, 0))
+def test_what_is_between_two_levels_is_the_difference(law, level, step):
+    between = math.exp(law.log_ei_between(level, level + step).value[0])
+    difference = ei(law, level + step) - ei(law, level)
+    assert between == pytest.approx(difference, rel=1e-9, abs=1e-12 * ei(law, level + step))
+    low, high = law.cdf(level).value[0], law.cdf(level + step).value[0]
+    width = (level + step) - level
+    assert low * width * (1 - 1e-9) <= between <= high * width * (1 + 1e-9)
+
+
+@given(laws(), magnitudes(-12, 2))
+def test_the_fair_value_is_the_root(law, price):
+    fair = law.fair_value(price)
+    level = fair.value[0]
+    assert np.isfinite(np.array([fair.value, *fair.slopes, fair.d_log_price])).all()
+    # The root is among the neighbours of a level; in warped units there are as many as these.
+    nearby = 64.0 * np.spacing(abs(level))
+    low, high = ei(law, level - nearby), ei(law, level + nearby)
+    assert low <= price * (1 + 1e-11)
+    assert high >= price * (1 - 1e-11)
+
+
+@given(laws(), magnitudes(-12, 2), magnitudes(-6, 1))
+def test_the_fair_value_rises_with_the_price(law, price, more):
+    value, dearer = law.fair_value(price).value[0], law.fair_value(price * (1.0 + more)).value[0]
+    assert dearer >= value - 1e-11 * (1.0 + abs(value))
+
+
+@given(laws(), st.sampled_from([-3.0, -1.0, 0.0, 0.5, 2.0]))
+def test_a_quantile_is_where_the_cdf_reaches_its_probability(law, z):
+    value = law.quantile(z).value[0]
+    p = 0.5 * math.erfc(-z / math.sqrt(2.0))
+    nearby = 1e-9 * (1.0 + abs(value))
+    assert law.cdf(value + nearby).value[0] >= p - 1e-12
+    assert law.cdf(value - nearby).value[0] <= p + 1e-12
+    assert np.isfinite(np.array(law.quantile(z).slopes)).all()
+
+
+@given(mixtures(), reals(-5.0, 5.0), magnitudes(-9, 1))
+def test_a_mixture_is_between_its_components(law, level, price):
+    live = [c for w, c in zip(law.weights, law.laws, strict=True) if w > 0.0]
+    for answer in (
+        lambda c: c.log_ei(level).value[0],
+        lambda c: c.cdf(level).value[0],
+        lambda c: c.fair_value(price).value[0],
+        lambda c: c.quantile(-1.0).value[0],
+        lambda c: c.mean[0],
+    ):
+        answers = [answer(c) for c in live]
+        slack = 1e-11 * (1.0 + abs(answer(law))) if np.isfinite(answer(law)) else 0.0
+        assert min(answers) - slack <= answer(law) <= max(answers) + slack
+
+
+@given(laws(), reals(-5.0, 5.0), magnitudes(-6, 2), st.integers(-20, 20))
+def test_other_units_change_nothing_but_units(law, level, price, power):
+    scale = 2.0**power
+    moved = scaled(law, scale)
+    assert ei(moved, scale * level) == pytest.approx(scale * ei(law, level), rel=1e-11, abs=1e-300)
+    fair = law.fair_value(price).value[0]
+    assert moved.fair_value(scale * price).value[0] == pytest.approx(
+        scale * fair, rel=1e-9, abs=1e-10 * scale
+    )
+
+
+def scaled(law, scale):
+    if isinstance(law, Mixture):
+        return Mixture(law.weights, [scaled(c, scale) for c in law.laws])
+    if isinstance(law, Bounded):
+        return Bounded(scaled(law.law, scale), scale * law.low, scale * law.high)
+    if isinstance(law, SoftWarped):
+        return SoftWarped(scaled(law.normal, scale), scale * law.knee, scale * law.tau)
+    if isinstance(law, LogWarped):
+        normal = Normal(law.normal.mean + math.log(scale), law.normal.std)
+        return LogWarped(normal, scale * law.low)
+    return Normal(scale * law.mean, scale * law.std)
