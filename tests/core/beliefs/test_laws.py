@@ -14,12 +14,25 @@ import pytest
 from scipy import stats
 
 from stopwise.core.beliefs import WARPS
-from stopwise.core.beliefs.laws import Bounded, LogWarped, Mixture, Normal, SoftWarped
+from stopwise.core.beliefs.laws import (
+    Bounded,
+    Doubted,
+    LogWarped,
+    Mixture,
+    Normal,
+    Shifted,
+    SoftWarped,
+)
 
 MEANS, DEVIATIONS = np.array([0.3, -0.5, 0.7]), np.array([0.5, 0.6, 0.1])
 NORMAL = (MEANS, DEVIATIONS)
 TWO = (*NORMAL, np.array([0.1, 0.4, 1.0]), np.array([0.2, 0.5, 0.4]))
-ARGUMENTS = {"identity": (), "soft": (0.4, 0.3), "log": (-2.0,)}  # of the warps
+ARGUMENTS = {
+    "identity": (),
+    "soft": (0.4, 0.3),
+    "log": (-2.0,),
+    "clipped": (-99.0, 99.0),
+}  # of the warps
 
 
 def warped(name):
@@ -44,6 +57,7 @@ CONTINUOUS = {
     "normal": (Normal, NORMAL),
     **{f"normal, warped by {name}": (warped(name), NORMAL) for name in WARPS},
     "bounded, far away": (lambda *p: Bounded(Normal(*p), -99.0, 99.0), NORMAL),
+    "shifted": (lambda *p: Shifted(SoftWarped(Normal(*p), 0.5, 0.3), -0.1), NORMAL),
     "mixture": (mixed, TWO),
     "mixture of one": (lambda *p: Mixture(np.ones(1), [Normal(*p)]), NORMAL),
     "mixture of warped": (mixed_warps, TWO),
@@ -58,6 +72,8 @@ LAWS = {
         lambda m1, s1, m2, s2: Mixture(np.ones(2), [clipped(m1, s1), clipped(m2, s2)]),
         TWO,
     ),
+    "doubted": (lambda *p: Doubted(Normal(*p), 0.4, 0.3), NORMAL),
+    "doubted mixture": (lambda *p: Doubted(mixed_warps(*p), 0.05, 0.6), TWO),
     "bounded twice": (lambda *p: Bounded(clipped(*p), 0.05, 2.0), NORMAL),
 }
 EACH = pytest.mark.parametrize(("make", "parameters"), LAWS.values(), ids=list(LAWS))

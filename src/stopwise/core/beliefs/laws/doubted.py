@@ -19,6 +19,7 @@ from scipy.special import log_ndtr, ndtri_exp
 from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares
 from stopwise.core.beliefs.laws._patched import patched
 from stopwise.core.beliefs.laws._roots import fair_value_at, rates
+from stopwise.core.beliefs.laws.bounded import Bounded
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 
@@ -53,13 +54,22 @@ class Doubted:
     @property
     def mean(self) -> Array:
         """The mean, raised by the improvement that is not believed."""
-        gain = np.exp(self.law.log_ei(self.level).value)
-        return np.asarray(self.law.mean + (1.0 - self.trust) * gain)
+        return np.asarray(self.trust * self.law.mean + (1.0 - self.trust) * self._without.mean)
 
     @property
     def std(self) -> Array:
-        """That of the law: what a doubt takes away from it is not counted."""
-        return self.law.std
+        """From the deviations with and without improvements, and their means."""
+        mean = self.mean
+        parts = ((self.trust, self.law), (1.0 - self.trust, self._without))
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = sum(w * (law.std**2 + (law.mean - mean) ** 2) for w, law in parts)
+            std = np.sqrt(square)
+        return np.where(np.isnan(std), np.inf, std)
+
+    @property
+    def _without(self) -> Bounded:
+        """The law without improvements."""
+        return Bounded(self.law, self.level)
 
     @property
     def median(self) -> Array:

@@ -40,7 +40,8 @@ class Clipped:
     def inverse_slope(self, g: Array) -> Array:
         """That of the warp, and 0 where the value is clipped."""
         value = self.of.inverse(g)
-        return np.where((value > self.low) & (value < self.high), self.of.inverse_slope(g), 0.0)
+        inside = (value >= self.low) & (value <= self.high)
+        return np.where(inside, self.of.inverse_slope(g), 0.0)
 
     def log_slope(self, y: Array) -> Array:
         """As the warp within."""
