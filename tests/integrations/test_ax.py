@@ -251,7 +251,7 @@ def test_a_saved_client_is_read_for_audit(tmp_path):
 
 
 def test_a_client_with_our_node_is_saved_and_goes_on_after_loading(tmp_path):
-    options = {"cost": lambda p: 1 + p["x"], "n_initial": 4}
+    options = {"cost": lambda p: 1 + p["x"], "n_initial": 4, "surrogate": "plain"}
     whole = client(node=generation_strategy(0.01, **options))
     expected = [step(whole) for _ in range(8)]
     half = client(node=generation_strategy(0.01, **options))

@@ -110,9 +110,14 @@ def test_the_belief_has_them_in_the_units_that_are_minimised(kind, direction, bo
         study.should_stop()
         trial = study.ask()
         study.tell(trial, None if trial.number == 3 else trial.params["x"])
-        assert study.snapshot().belief.bounds == inside
-    snapshot = study.snapshot()
-    assert snapshot.prefix(2).belief.bounds == inside
+    low, high = inside
+    everywhere = np.linspace(0.0, 1.0, 50)[:, None]
+    for snapshot in (study.snapshot(), study.snapshot().prefix(2)):
+        law = snapshot.belief.objective.law(everywhere)
+        assert (law.quantile(-5.0).value >= low).all()
+        assert (law.quantile(5.0).value <= high).all()
+        if low > -math.inf:
+            assert (law.log_ei(low).value == -math.inf).all()
 
 
 def test_minimize_and_maximize_take_them():

@@ -76,7 +76,7 @@ def test_what_makes_no_lambda_is_refused_with_what_to_do(U, B, C, message):
 @pytest.mark.parametrize("n", [4, 8])
 def test_the_expected_range_is_that_of_many_joint_draws(n, noise):
     """U against 20,000 draws on the grid, from dense formulas, within both errors."""
-    study = sw.Study(GRID, lam=0.1, noise=noise, prior="gamma")
+    study = sw.Study(GRID, lam=0.1, noise=noise, prior="gamma", surrogate="plain")
     for i in np.linspace(0, 200, n).round():
         study.tell({"x": i / 200}, wavy({"x": i / 200}))
     study.should_stop()
@@ -122,7 +122,7 @@ def test_the_range_is_that_of_the_moment_asked_about():
 
 
 def test_by_a_budget_alone_it_is_pbgi_d_from_the_right_lambda_on():
-    study = sw.Study(TABLE, budget=14.0, cost=lambda p: 0.5 + p["x"])
+    study = sw.Study(TABLE, budget=14.0, cost=lambda p: 0.5 + p["x"], n_initial=4)
     assert study.rules == []
     assert study.acquisition is None
     for _ in range(4):

@@ -35,7 +35,7 @@ def price(params):
 
 
 def study_after(steps, space=TABLE, **options):
-    settings = {"lam": 0.01, "cost": price, **options}
+    settings = {"lam": 0.01, "cost": price, "surrogate": "plain", **options}
     study = sw.Study(space, **settings)
     sign = -1 if settings.get("direction") == "maximize" else 1
     for _ in range(steps):

@@ -25,8 +25,8 @@ import numpy as np
 
 from stopwise.core.numerics.arrays import Array
 
-TRUSTS = np.array([1.0, 0.5, 0.2, 0.1, 0.03, 0.01])
-TRUST_PRIOR = np.array([0.5, 0.1, 0.1, 0.1, 0.1, 0.1])
+TRUSTS = np.array([1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4])
+TRUST_PRIOR = np.array([0.8, *[0.025] * 8])
 _LEAST_CHANCE = 1e-6  # what is thought impossible may come: a belief is never ruled out by it
 
 
@@ -68,7 +68,7 @@ def weigh(prior: Sequence[float], seen: Sequence[Seen]) -> Weighed:
         >>> missed = Seen(Foresight(0.9, (0.5, 0.1)), came=False)
         >>> before, after = weigh([0.5, 0.5], []), weigh([0.5, 0.5], [missed] * 5)
         >>> bool(after.weights[0] < before.weights[0]), round(before.trust, 3)
-        (True, 0.584)
+        (True, 0.811)
     """
     log_weights = np.log(np.outer(prior, TRUST_PRIOR))
     if seen:
