@@ -248,7 +248,8 @@ def warnings_of(study):
 
 def rescaled(rule, factor, *, noise=None, n=10):
     """A study whose values spread by ``factor``, at a cost of 1, watching a rule."""
-    study = sw.Study(BOX, lam=factor, stopping="immediate", watch=[rule], noise=noise)
+    options = {"stopping": "immediate", "watch": [rule], "noise": noise, "surrogate": "plain"}
+    study = sw.Study(BOX, lam=factor, **options)
     for i in range(n):
         study.tell({"x": i * 10 / n}, factor * (math.sin(1.7 * i) + 0.1 * math.cos(40 * i)))
     return study

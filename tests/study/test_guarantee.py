@@ -27,7 +27,7 @@ def price(params):
 
 
 def started(steps=6, space=TABLE, **options):
-    study = sw.Study(space, **{"lam": 0.02, "cost": price, **options})
+    study = sw.Study(space, **{"lam": 0.02, "cost": price, "surrogate": "plain", **options})
     for _ in range(steps):
         trial = study.ask()
         study.tell(trial, wavy(trial.params))

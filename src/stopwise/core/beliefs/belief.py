@@ -79,8 +79,8 @@ class Belief:
         Raises:
             InputTypeError: The model has several, or is another library's.
         """
-        if isinstance(self.own, Posterior):
-            return self.own
+        if len(self.own.weighted) == 1:
+            return self.own.weighted[0][1]
         message = "this belief has several posteriors: take Belief.components, one after another."
         raise InputTypeError(message)
 

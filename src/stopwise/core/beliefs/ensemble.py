@@ -28,7 +28,7 @@ class Ensemble:
     """A weighted mixture of posteriors given the same observations. Immutable.
 
     Args:
-        components: The posteriors.
+        components: The posteriors; the first reads values as they are.
         weights: One each, with a sum of 1.
         names: One each, for whoever explains them.
         trust: The probability that improvements that they promise are real.
@@ -56,8 +56,8 @@ class Ensemble:
 
     @property
     def unit(self) -> float:
-        """A typical difference of two values of f, by the likeliest component."""
-        return self._likeliest.unit
+        """A typical difference of two values of f, by the first component."""
+        return self.components[0].unit
 
     @property
     def resolution(self) -> float:
@@ -113,10 +113,6 @@ class Ensemble:
 
     def _mixed(self, laws: list[Law]) -> Law:
         return laws[0] if len(laws) == 1 else Mixture(self._heard_weights, laws)
-
-    @property
-    def _likeliest(self) -> Posterior:
-        return self.components[int(np.argmax(self.weights))]
 
     @cached_property
     def _heard(self) -> tuple[Posterior, ...]:
