@@ -17,6 +17,7 @@ MORE = {
         BOX, {"lam": 1e-4, "n_initial": 4, "max_trials": 12, "bounds": (-9.0, None), "seed": 3},
         box, 30, in_turn,
     ),
+    "weighed": (BOX, {"lam": 1e-4, "surrogate": "default", "seed": 5}, box, 10, in_turn),
     "gamma": (BOX, {"budget": 14.0, "prior": "gamma", "seed": 4}, noisy_box, 30, in_turn),
 }  # fmt: skip
 LOOKED_AT = {
