@@ -164,7 +164,8 @@ def test_runs_are_written_as_they_come_and_not_run_again(tmp_path, monkeypatch):
     with path.open("a") as file:
         file.write('{"cell": {"exp')  # killed while it was written
     assert [variant_of(run.cell) for run in record.load(path.parent)] == ["paper", "plain"]
-    assert path.read_text().endswith("\n")
+    run_beliefs(["sklearn"], ["plain + priced design"], **options)
+    assert len(record.load(path.parent)) == path.read_text().count("\n") == 3
 
     def fail(cell):
         raise RuntimeError(cell.problem)
@@ -173,7 +174,7 @@ def test_runs_are_written_as_they_come_and_not_run_again(tmp_path, monkeypatch):
     (third,) = run_beliefs(["sklearn"], ["default"], **options)
     assert third.counts.finished == 0
     assert "RuntimeError: sklearn:digits-network" in next(iter(third.counts.failed.values()))
-    assert len(record.load(path.parent)) == 2
+    assert len(record.load(path.parent)) == 3
 
 
 def test_a_part_without_data_is_left_out(tmp_path, monkeypatch):

@@ -7,10 +7,9 @@ A line is written when its cell ends, so that a run may be stopped at any time.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -108,32 +107,27 @@ class BeliefRun:
 
 
 def append(run: BeliefRun, folder: Path) -> None:
-    """Add a run to the file of a folder."""
+    """Add a run to the file of a folder; a torn line at its end is removed before."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / FILE).open("a", encoding="utf-8") as file:
-        file.write(run.to_json() + "\n")
+    with (folder / FILE).open("ab+") as file:
+        file.truncate(_whole_lines(file))
+        file.write(run.to_json().encode() + b"\n")
 
 
 def load(folder: Path) -> list[BeliefRun]:
     """The runs in the file of a folder, each cell once; none if there is no file.
 
-    The last line may be torn, if the run was killed while it was written: it is removed.
+    The last line is torn if the run was killed, or goes on, while it was written: it is left out.
     """
     path = folder / FILE
     if not path.exists():
         return []
-    text = path.read_text(encoding="utf-8")
-    whole, newline, torn = text.rpartition("\n")
-    if torn:
-        path.write_text(whole + newline, encoding="utf-8")
-    return list(
-        {run.cell.key: run for run in map(BeliefRun.from_json, whole.splitlines())}.values()
-    )
+    whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
+    runs = map(BeliefRun.from_json, whole.splitlines())
+    return list({run.cell.key: run for run in runs}.values())
 
 
-def tidy(runs: Iterable[BeliefRun], order: Sequence[Cell], folder: Path) -> None:
-    """Write the file anew, in the order of a plan; cells that are not in it come last."""
-    place = {cell.key: i for i, cell in enumerate(order)}
-    ordered = sorted(runs, key=lambda run: (place.get(run.cell.key, len(place)), run.cell.key))
-    lines = "".join(run.to_json() + "\n" for run in ordered)
-    (folder / FILE).write_text(lines, encoding="utf-8")
+def _whole_lines(file: BinaryIO) -> int:
+    """The length of a file without what follows its last line break."""
+    file.seek(0)
+    return file.read().rfind(b"\n") + 1
