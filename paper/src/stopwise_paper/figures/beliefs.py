@@ -133,7 +133,8 @@ def _calibration_sheet(rows: Sequence[dict[str, Any]]) -> Sheet:
     for axes in panels[len(places) :]:
         axes.set_visible(False)
     style.legend(figure, panels, columns=5)
-    return Sheet("beliefs-calibration", rows, figure)
+    note = "All prices together. No point: no choice, or nothing came of any (see the CSV)."
+    return Sheet("beliefs-calibration", rows, figure, note)
 
 
 def _panel(axes: Axes, rows: Sequence[Record]) -> None:
