@@ -3,12 +3,15 @@
 
 import csv
 import math
+from dataclasses import replace
 
 import pytest
 
 from paper.tests.support.experiment_data import require_real_data
 from stopwise_paper.experiments import EXPERIMENTS, plan
 from stopwise_paper.figures import draw_figures
+from stopwise_paper.figures._style import save
+from stopwise_paper.figures.beliefs import draw_beliefs
 from stopwise_paper.problems.data_folder import MissingDataError
 from stopwise_paper.runs import store
 from tests.support.repository import ROOT
@@ -44,6 +47,20 @@ def test_a_committed_table_is_what_its_trajectories_say(figure, tmp_path):
     for ours, theirs in zip(again, committed, strict=True):
         assert ours.keys() == theirs.keys()
         assert all(_same(ours[name], theirs[name]) for name in ours)
+
+
+def test_the_committed_comparison_of_beliefs_is_what_their_records_say(tmp_path):
+    for sheet in draw_beliefs(RESULTS):
+        save(replace(sheet, figure=None), tmp_path)
+        committed = RESULTS / "figures" / f"{sheet.name}.csv"
+        assert _rows_agree(tmp_path / f"{sheet.name}.csv", committed)
+    page = (RESULTS / "figures" / "beliefs.md").read_text()
+    assert (tmp_path / "beliefs.md").read_text() == page
+
+
+def _rows_agree(one, two):
+    tables = (list(csv.DictReader(path.read_text().splitlines())) for path in (one, two))
+    return all(_same(a[name], b[name]) for a, b in zip(*tables, strict=True) for name in {*a, *b})
 
 
 def _same(a, b):

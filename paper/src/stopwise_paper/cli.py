@@ -5,11 +5,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from stopwise.errors import StopwiseError
 from stopwise_paper.experiments import EXPERIMENTS, SCALES
 from stopwise_paper.figures import FIGURES, draw_figures, experiments_read_by
+from stopwise_paper.figures._style import save
+from stopwise_paper.figures.beliefs import draw_beliefs
+from stopwise_paper.runs.beliefs.plan import PARTS, VARIANTS
+from stopwise_paper.runs.beliefs.runner import PartRun, run_beliefs
 from stopwise_paper.runs.parallel import ENGINES
 from stopwise_paper.runs.runner import OUT, ExperimentRun, run_experiments
 
@@ -64,6 +69,25 @@ def _figures(options: argparse.Namespace) -> int:
     return failed or int(not all(figure.files for figure in drawn))
 
 
+def _beliefs(options: argparse.Namespace) -> int:
+    code = 0
+    if not options.draw_only:
+        runs = run_beliefs(
+            options.parts,
+            options.variant,
+            scale=options.scale,
+            jobs=options.jobs,
+            out=options.out,
+            progress=sys.stderr.isatty(),
+        )
+        code = _report(runs)
+    folder = options.out / options.scale
+    for sheet in draw_beliefs(folder):
+        save(sheet, folder / "figures")
+        sys.stdout.write(f"{sheet.name}: {len(sheet.records)} rows\n")
+    return code
+
+
 def _list(_options: argparse.Namespace) -> int:
     sys.stdout.write("experiments\n")
     for name, experiment in EXPERIMENTS.items():
@@ -74,7 +98,7 @@ def _list(_options: argparse.Namespace) -> int:
     return 0
 
 
-def _report(runs: list[ExperimentRun]) -> int:
+def _report(runs: Sequence[ExperimentRun | PartRun]) -> int:
     """Print what was run, and each failed cell with its error; 1 if a cell failed."""
     code = 0
     for run in runs:
@@ -106,6 +130,16 @@ def _parser() -> argparse.ArgumentParser:
     text = "draw from the trajectories that are there"
     figures.add_argument("--draw-only", action="store_true", help=text)
     figures.set_defaults(command=_figures)
+    beliefs = commands.add_parser("beliefs", help="run studies with each belief, and compare them")
+    beliefs.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    names = ", ".join(f"'{name}'" for name in VARIANTS)
+    beliefs.add_argument("--variant", action="append", default=[], help=f"one of {names}")
+    beliefs.add_argument("--scale", choices=("smoke", "laptop"), default="laptop")
+    beliefs.add_argument("--jobs", type=int, default=-1, help="processes; -1: one per core")
+    beliefs.add_argument("--out", type=Path, default=OUT, help="records go to OUT/SCALE")
+    text = "compare the studies that are there"
+    beliefs.add_argument("--draw-only", action="store_true", help=text)
+    beliefs.set_defaults(command=_beliefs)
     listing = commands.add_parser("list", help="list experiments and figures")
     listing.set_defaults(command=_list)
     return parser

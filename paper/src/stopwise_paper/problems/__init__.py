@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from stopwise.errors import InputError
 from stopwise_paper.cell import Cell
+from stopwise_paper.problems.curves import alexnet, taskset
 from stopwise_paper.problems.data_folder import MissingDataError
 from stopwise_paper.problems.functions import function_on_box
 from stopwise_paper.problems.gp1d import GRID, gp_grid
@@ -19,9 +20,11 @@ from stopwise_paper.problems.sklearn_table import sklearn_problem
 __all__ = ["LEARNED", "Evaluation", "MissingDataError", "Problem", "Table", "make_problem"]
 
 _TABLES: dict[str, Callable[[str], Table]] = {
+    "alexnet": alexnet,
     "nats-size": nats_size,
     "nats-topology": nats_topology,
     "sklearn": sklearn_problem,
+    "taskset": taskset,
 }
 
 

@@ -87,7 +87,7 @@ class Table:
 
     Args:
         domain: The candidates.
-        y: The objective, minimised, one value per candidate.
+        y: The objective, minimised, one value per candidate; nan where an evaluation fails.
         judged: The value that regret counts, one per candidate: the test error, say.
         costs: Columns of costs by which decisions may be priced, by name; the price ``learned``
             must be learned from what is paid.
@@ -111,7 +111,7 @@ class Table:
     @property
     def optimum(self) -> float:
         """The best judged value of any candidate."""
-        return float(self.judged.min())
+        return float(np.nanmin(self.judged))
 
     def initial(self, seed: int, n: int | None = None) -> Array:
         """Distinct candidates at random; a smaller design is the beginning of the usual one."""

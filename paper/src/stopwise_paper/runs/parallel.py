@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import joblib
 
@@ -17,6 +17,9 @@ from stopwise_paper.cell import Cell
 from stopwise_paper.runs import store
 from stopwise_paper.runs.loop import run_cell
 from stopwise_paper.runs.trajectory import Trajectory
+
+Job = TypeVar("Job")
+Made = TypeVar("Made")
 
 Engine = Literal["local", "ray", "dask"]
 ENGINES: tuple[Engine, ...] = ("local", "ray", "dask")
@@ -67,7 +70,7 @@ def run_cells(
     finished = finished_keys(folder)
     todo = [cell for key, cell in unique.items() if key not in finished]
     failed: dict[str, str] = {}
-    with _progress_bar(len(todo)) if progress else nullcontext(_ignore) as advance:
+    with progress_bar(len(todo), shown=progress) as advance:
         for cell, outcome in _run_all(todo, engine, jobs):
             if isinstance(outcome, Trajectory):
                 store.save(outcome, folder)
@@ -98,14 +101,35 @@ def load_finished(cells: Iterable[Cell], folder: Path, experiment: str) -> list[
     return trajectories
 
 
-def _run_or_explain(cell: Cell) -> tuple[Cell, Trajectory | str]:
-    """A cell's trajectory, or what went wrong: one bad cell does not end a run."""
+def run_locally(
+    run: Callable[[Job], Made], todo: Sequence[Job], jobs: int
+) -> Iterator[tuple[Job, Made | str]]:
+    """Each job with what is made of it, as they end; a string says what went wrong.
+
+    Args:
+        run: Does one job, in a process of its own unless ``jobs`` is 1.
+        todo: The jobs.
+        jobs: Number of processes; -1 for one per core.
+    """
+    if jobs == 1 or not todo:
+        yield from (_run_or_explain(run, job) for job in todo)
+        return
+    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    yield from parallel(joblib.delayed(_run_or_explain)(run, job) for job in todo)
+
+
+def _run_or_explain(run: Callable[[Job], Made], job: Job) -> tuple[Job, Made | str]:
+    """What is made of a job, or what went wrong: one bad cell does not end a run."""
     try:
-        return cell, run_cell(cell)
+        return job, run(job)
     except StopwiseError as error:
-        return cell, str(error)
+        return job, str(error)
     except Exception:  # noqa: BLE001  it is reported with the cell
-        return cell, traceback.format_exc()
+        return job, traceback.format_exc()
+
+
+def _run(cell: Cell) -> Trajectory:
+    return run_cell(cell)
 
 
 def _run_all(
@@ -113,18 +137,16 @@ def _run_all(
 ) -> Iterator[tuple[Cell, Trajectory | str]]:
     if not cells:
         return
-    if jobs == 1 and engine == "local":
-        yield from map(_run_or_explain, cells)
-        return
     if engine == "local":
-        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        yield from parallel(joblib.delayed(_run_or_explain)(cell) for cell in cells)
+        yield from run_locally(_run, cells, jobs)
         return
     with _cluster(engine, jobs), joblib.parallel_config(backend=engine, n_jobs=jobs):
         width = _CELLS_PER_WORKER * max(joblib.effective_n_jobs(jobs), 1)
         for start in range(0, len(cells), width):
             batch = cells[start : start + width]
-            yield from joblib.Parallel()(joblib.delayed(_run_or_explain)(cell) for cell in batch)
+            yield from joblib.Parallel()(
+                joblib.delayed(_run_or_explain)(_run, cell) for cell in batch
+            )
 
 
 def _cluster(engine: Engine, jobs: int) -> AbstractContextManager[object]:
@@ -149,13 +171,12 @@ def _cluster(engine: Engine, jobs: int) -> AbstractContextManager[object]:
         return started
 
 
-def _ignore() -> None:
-    """In place of a progress bar."""
-
-
 @contextmanager
-def _progress_bar(total: int) -> Iterator[Callable[[], None]]:
-    """A progress bar; the function that it gives advances it by one cell."""
+def progress_bar(total: int, *, shown: bool = True) -> Iterator[Callable[[], None]]:
+    """A progress bar, if it is to be shown; the function that it gives advances it by one cell."""
+    if not shown:
+        yield lambda: None
+        return
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The record of one study, and the file of all records: one line of JSON a cell.
+
+A line is written when its cell ends, so that a run may be stopped at any time.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from stopwise.errors import InputError
+from stopwise_paper.arrays import Array
+from stopwise_paper.cell import Cell
+
+FILE = "beliefs.jsonl"
+_DIGITS = 6
+_SERIES = ("regret", "cost", "promised", "delivered")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BeliefRun:
+    """A study that was run until its rule stopped it, or to the cap.
+
+    Args:
+        cell: The cell.
+        lam: What a unit of cost is worth.
+        gap: The median of the problem's judged values minus the best.
+        rule: The rule that stopped it; empty if the cap did.
+        n_initial: Evaluations of the initial design, failed ones included.
+        initial_cost: Cost of the initial design.
+        regret: Judged regret of the incumbent over t = 0..T; t = 0 is after the design.
+        cost: Cost of each of the T choices.
+        promised: The gain that was expected of each choice.
+        delivered: The gain that came of it.
+        source: ``"study"``, or ``"trajectory"`` if it was read from a recorded trajectory.
+        seconds: Time that the study took.
+    """
+
+    cell: Cell
+    lam: float
+    gap: float
+    rule: str
+    n_initial: int
+    initial_cost: float
+    regret: Array
+    cost: Array
+    promised: Array
+    delivered: Array
+    source: str = "study"
+    seconds: float = 0.0
+
+    @property
+    def T(self) -> int:  # noqa: N802  as in the paper
+        """Evaluations after the initial design."""
+        return len(self.cost)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a rule stopped it, rather than the cap."""
+        return bool(self.rule)
+
+    @property
+    def spent(self) -> float:
+        """Cost after the initial design."""
+        return float(self.cost.sum())
+
+    @property
+    def adjusted(self) -> float:
+        """Cost-adjusted regret, the initial design free."""
+        return float(self.regret[-1]) + self.lam * self.spent
+
+    @property
+    def paid(self) -> float:
+        """Cost-adjusted regret with the initial design paid, in gaps."""
+        return (self.adjusted + self.lam * self.initial_cost) / self.gap
+
+    @property
+    def paid_at_once(self) -> float:
+        """The same for stopping right after the initial design."""
+        return (float(self.regret[0]) + self.lam * self.initial_cost) / self.gap
+
+    def to_json(self) -> str:
+        """One line of JSON, numbers with six digits."""
+        content: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        content["cell"] = json.loads(self.cell.to_json())
+        for name in _SERIES:
+            content[name] = [float(f"{value:.{_DIGITS}g}") for value in content[name]]
+        return json.dumps(content, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> BeliefRun:
+        """The run that ``to_json`` wrote."""
+        try:
+            content = json.loads(text)
+            content["cell"] = Cell.from_json(json.dumps(content["cell"]))
+            for name in _SERIES:
+                content[name] = np.array(content[name], dtype=np.float64)
+            return cls(**content)
+        except (ValueError, TypeError, KeyError) as error:
+            message = f"{text[:80]!r} is not a record of a study: {error}."
+            raise InputError(message) from error
+
+
+def append(run: BeliefRun, folder: Path) -> None:
+    """Add a run to the file of a folder; a torn line at its end is removed before."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / FILE).open("ab+") as file:
+        file.truncate(_whole_lines(file))
+        file.write(run.to_json().encode() + b"\n")
+
+
+def load(folder: Path) -> list[BeliefRun]:
+    """The runs in the file of a folder, each cell once; none if there is no file.
+
+    The last line is torn if the run was killed, or goes on, while it was written: it is left out.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return []
+    whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
+    runs = map(BeliefRun.from_json, whole.splitlines())
+    return list({run.cell.key: run for run in runs}.values())
+
+
+def _whole_lines(file: BinaryIO) -> int:
+    """The length of a file without what follows its last line break."""
+    file.seek(0)
+    return file.read().rfind(b"\n") + 1
