@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -91,15 +91,6 @@ def checked_direction(given: object) -> Direction:
     """``"minimize"`` or ``"maximize"``."""
     if given not in ("minimize", "maximize"):
         message = f"direction={given!r}: give 'minimize' or 'maximize'."
-        raise InputError(message)
-    return given
-
-
-def checked_name(what: str, given: object, names: Iterable[str]) -> str:
-    """One of some names."""
-    allowed = list(names)
-    if not isinstance(given, str) or given not in allowed:
-        message = f"{what}={given!r} is not known: give one of {', '.join(map(repr, allowed))}."
         raise InputError(message)
     return given
 
