@@ -141,6 +141,13 @@ def checked_bounds(given: object) -> Bounds | None:
     return None if bounds == (None, None) else bounds
 
 
+def minimised_bounds(bounds: Bounds | None, sign: float) -> tuple[float, float]:
+    """The bounds of sign times the value, which is minimised; infinite where there is none."""
+    low, high = bounds or (None, None)
+    inside = (-math.inf if low is None else low, math.inf if high is None else high)
+    return inside if sign > 0 else (-inside[1], -inside[0])
+
+
 def check_within_bounds(what: str, value: float | None, bounds: Bounds | None) -> None:
     """Refuse a value beyond the bounds that were said to hold for all values."""
     if value is None or bounds is None:

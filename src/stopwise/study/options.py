@@ -10,7 +10,6 @@ before the option existed is resumed with its default, or with the value that th
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
@@ -31,6 +30,7 @@ from stopwise.core.checks import (
     checked_replicates,
     checked_whole,
     listed,
+    minimised_bounds,
 )
 from stopwise.core.exchange_rate import check_lam
 from stopwise.core.space import Space
@@ -174,9 +174,7 @@ class StudyOptions:
     @property
     def minimised_bounds(self) -> tuple[float, float]:
         """The bounds of what is minimised inside; infinite where there is none."""
-        low, high = self.bounds or (None, None)
-        inside = (-math.inf if low is None else low, math.inf if high is None else high)
-        return inside if self.sign > 0 else (-inside[1], -inside[0])
+        return minimised_bounds(self.bounds, self.sign)
 
     @property
     def lam_from_budget(self) -> bool:
