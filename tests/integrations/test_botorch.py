@@ -12,13 +12,11 @@ from botorch.optim import optimize_acqf
 
 import stopwise as sw
 from stopwise.errors import InputError
+from stopwise.integrations._botorch_formulas import ClosedForm, fair, log_gain
 from stopwise.integrations.botorch import (
     LogExpectedImprovementPerCost,
     PandorasBoxGittinsIndex,
     StopwiseStopper,
-    _ClosedForm,
-    _fair,
-    _log_gain,
 )
 from tests.support.repository import ROOT
 
@@ -144,12 +142,12 @@ def test_an_ensemble_is_averaged(X):
 # ------------------------------------------------------------------------------------ gradients
 
 
-@pytest.mark.parametrize("formula", [_fair, _log_gain])
+@pytest.mark.parametrize("formula", [fair, log_gain])
 def test_the_closed_forms_pass_gradcheck(formula):
     mean = torch.tensor([0.0, 1.0, -2.0, 5.0], dtype=torch.float64, requires_grad=True)
     std = torch.tensor([1.0, 0.1, 3.0, 0.5], dtype=torch.float64, requires_grad=True)
     third = torch.tensor([-3.0, 0.2, -1.0, 4.6], dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda *t: _ClosedForm.apply(formula, *t), (mean, std, third))
+    assert torch.autograd.gradcheck(lambda *t: ClosedForm.apply(formula, *t), (mean, std, third))
 
 
 @pytest.mark.parametrize("maximize", [True, False])
@@ -167,7 +165,7 @@ def test_the_cost_gradient_is_that_of_the_definition():
     """The g with EI over g = c, found by bisection, moves with log c as the gradient says."""
     mean, std = torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
     log_cost = torch.tensor([-4.0], dtype=torch.float64, requires_grad=True)
-    _ClosedForm.apply(_fair, mean, std, log_cost).backward()
+    ClosedForm.apply(fair, mean, std, log_cost).backward()
 
     def bisected(price):
         low, high = -50.0, 50.0

@@ -217,3 +217,13 @@ def test_a_score_beyond_the_bounds_is_refused():
     assert clone(search).get_params()["bounds"] == (None, 1)
     with pytest.raises(InputError, match="the lower bound must be below the upper one"):
         searched({"a": uniform(0, 1)}, bounds=(1, 0))
+
+
+def test_the_published_surrogate_brings_its_prior():
+    def prior(**options):
+        search = StopwiseSearchCV(Moody(), {"a": uniform(0, 1)}, lam=0.1, cost=None, **options)
+        return search._study(_translated({"a": uniform(0, 1)})).options.prior
+
+    assert prior(surrogate="paper") == "gamma"
+    assert prior(surrogate="paper", prior=None) is None
+    assert prior() == "lognormal"

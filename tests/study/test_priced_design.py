@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import stopwise as sw
+from stopwise.core.beliefs.models import WeighedModel
 from stopwise.core.beliefs.prices import KnownCost, LearnedCost, UnitCost
 from stopwise.core.space import as_domain
-from stopwise.errors import InputError
+from stopwise.errors import InputError, InputTypeError
 from stopwise.study.designs import DESIGNS, DesignSoFar, PricedDesign, SpreadDesign
 from stopwise.study.external import ExternalStudy
 from stopwise.study.options import StudyOptions
@@ -317,8 +318,10 @@ def test_a_journal_without_the_option_goes_on_as_plain(tmp_path):
 
 
 def test_a_surrogate_that_is_not_known_is_refused_with_those_that_are():
-    for bad in ("priced", None, 3):
-        with pytest.raises(InputError, match=r"surrogate=.* give one of 'default', 'plain', 'pap"):
+    with pytest.raises(InputError, match="no surrogate 'priced': give one of default, plain, pap"):
+        StudyOptions(surrogate="priced")
+    for bad in (None, 3, WeighedModel):
+        with pytest.raises(InputTypeError, match=r"is no surrogate: give a name \(default, p"):
             StudyOptions(surrogate=bad)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -95,15 +95,6 @@ def checked_direction(given: object) -> Direction:
     return given
 
 
-def checked_name(what: str, given: object, names: Iterable[str]) -> str:
-    """One of some names."""
-    allowed = list(names)
-    if not isinstance(given, str) or given not in allowed:
-        message = f"{what}={given!r} is not known: give one of {', '.join(map(repr, allowed))}."
-        raise InputError(message)
-    return given
-
-
 def checked_noise(given: object) -> Noise:
     """None, ``"learn"`` or a positive variance."""
     if given is None or given == "learn":
@@ -148,6 +139,13 @@ def checked_bounds(given: object) -> Bounds | None:
         raise InputError(message)
     bounds = (None if low == -math.inf else low, None if high == math.inf else high)
     return None if bounds == (None, None) else bounds
+
+
+def minimised_bounds(bounds: Bounds | None, sign: float) -> tuple[float, float]:
+    """The bounds of sign times the value, which is minimised; infinite where there is none."""
+    low, high = bounds or (None, None)
+    inside = (-math.inf if low is None else low, math.inf if high is None else high)
+    return inside if sign > 0 else (-inside[1], -inside[0])
 
 
 def check_within_bounds(what: str, value: float | None, bounds: Bounds | None) -> None:

@@ -18,7 +18,7 @@ from botorch.models.model import Model
 from botorch.utils.transforms import is_ensemble
 
 from stopwise.core.beliefs.belief import Pricing
-from stopwise.core.beliefs.laws import Normal
+from stopwise.core.beliefs.laws import Bounded, Law, Normal
 from stopwise.core.beliefs.standardiser import Standardiser
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.lognormal import log_harmonic_mean, log_mean
@@ -27,6 +27,7 @@ from stopwise.errors import InputError
 
 Tensor: TypeAlias = Any  # torch is not followed by the type checker
 Cost: TypeAlias = Callable[[Tensor], Tensor] | None
+UNBOUNDED = (-np.inf, np.inf)
 Moments: TypeAlias = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
@@ -38,6 +39,11 @@ def check_costs(cost: Cost, cost_model: Model | None) -> None:
     if cost_model is not None and is_ensemble(cost_model):
         message = "the cost model is an ensemble; give one model of log cost, a SingleTaskGP say."
         raise InputError(message)
+
+
+def clipped(normal: Normal, bounds: tuple[float, float]) -> Law:
+    """The law within bounds; the normal itself if there are none."""
+    return normal if bounds == UNBOUNDED else Bounded(normal, *bounds)
 
 
 def deviation(variance: Tensor) -> Tensor:
@@ -132,6 +138,7 @@ class ModelPosterior:
         sign: 1 to minimise, -1 to maximise.
         exact: Whether observations are exact.
         reference: An input of the model; deviations are then those of f(x) - f(reference).
+        bounds: The lowest and the highest possible value, minimised; laws are clipped to them.
     """
 
     model: Model
@@ -140,19 +147,20 @@ class ModelPosterior:
     sign: float
     exact: bool
     reference: Tensor | None = None
+    bounds: tuple[float, float] = UNBOUNDED
 
     def __len__(self) -> int:
         """Number of observations."""
         return len(self.y)
 
-    def law(self, U: Array) -> Normal:
-        """The normal law at encoded points."""
-        return self.chart.moments(self._moments, U)
+    def law(self, U: Array) -> Law:
+        """The normal law at encoded points, within the bounds."""
+        return clipped(self.chart.moments(self._moments, U), self.bounds)
 
-    def law_with_gradient(self, U: Array) -> tuple[Normal, tuple[Array, Array]]:
+    def law_with_gradient(self, U: Array) -> tuple[Law, tuple[Array, Array]]:
         """The same with gradients of mean and deviation."""
-        law, d_mean, d_std = self.chart.with_gradient(self._moments, U)
-        return law, (d_mean, d_std)
+        normal, d_mean, d_std = self.chart.with_gradient(self._moments, U)
+        return clipped(normal, self.bounds), (d_mean, d_std)
 
     def relative_to(self, u: Array, value: float) -> ModelPosterior:  # noqa: ARG002  its own mean
         """The model as seen from an encoded point u: means of f, deviations of f - f(u)."""

@@ -7,15 +7,14 @@ Values and derivatives are those of ``stopwise.math``, in closed form. Guide: do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from stopwise.core.beliefs.belief import Belief, Pricing
+from stopwise.core.checks import Bounds, check_within_bounds, checked_bounds, minimised_bounds
 from stopwise.core.exchange_rate import check_lam
 from stopwise.core.numerics.arrays import Array
-from stopwise.core.numerics.normal import log_ei_partials, pbgi_partials
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Candidates, Mixed, Real
 from stopwise.core.traces import Trace
@@ -32,7 +31,6 @@ try:
         is_ensemble,
         t_batch_mode_transform,
     )
-    from torch.autograd.function import once_differentiable
 except ImportError as error:
     raise MissingExtraError.of(
         "botorch", extra="botorch", purpose="stopwise.integrations.botorch"
@@ -47,35 +45,11 @@ from stopwise.integrations._botorch_belief import (
     check_costs,
     log_price,
 )
+from stopwise.integrations._botorch_formulas import ClosedForm, fair_within, log_gain_within
 
 __all__ = ["LogExpectedImprovementPerCost", "PandorasBoxGittinsIndex", "StopwiseStopper"]
 
 _LEAST_VARIANCE = 1e-24  # BoTorch's own 1e-12 is a deviation of 1e-6, not small for every unit
-
-
-class _ClosedForm(torch.autograd.Function):
-    """A formula with its partial derivatives, elementwise, as one node of the graph."""
-
-    @staticmethod
-    def forward(ctx: Any, formula: Callable[..., tuple[Array, ...]], *inputs: Tensor) -> Tensor:  # noqa: ANN401
-        arrays = [t.detach().cpu().double().numpy() for t in inputs]
-        value, *partials = formula(*arrays)
-        ctx.save_for_backward(*(torch.as_tensor(p).to(inputs[0]) for p in partials))
-        return torch.as_tensor(value).to(inputs[0])
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        return (None, *(gradient * partial for partial in ctx.saved_tensors))
-
-
-def _fair(mean: Array, std: Array, log_cost: Array) -> tuple[Array, ...]:
-    return pbgi_partials(mean, std, np.exp(log_cost))
-
-
-def _log_gain(mean: Array, std: Array, best: Array) -> tuple[Array, ...]:
-    value, d_mean, d_std = log_ei_partials(mean, std, best)
-    return value, d_mean, d_std, -d_mean
 
 
 class _Priced(AnalyticAcquisitionFunction):
@@ -89,9 +63,11 @@ class _Priced(AnalyticAcquisitionFunction):
         posterior_transform: Any,  # noqa: ANN401
         *,
         maximize: bool,
+        value_bounds: Bounds | None,
     ) -> None:
         super().__init__(model=model, posterior_transform=posterior_transform)
         check_costs(cost, cost_model)
+        self.within = minimised_bounds(checked_bounds(value_bounds), -1.0 if maximize else 1.0)
         self.cost = cost
         self.cost_model = cost_model
         self.maximize = maximize
@@ -118,6 +94,7 @@ class PandorasBoxGittinsIndex(_Priced):
         cost_model: Instead, a fitted model of *log* cost; its E[c] counts.
         posterior_transform: As in BoTorch.
         maximize: As in BoTorch.
+        value_bounds: ``(low, high)``, either may be None: no value is beyond them.
 
     References:
         Xie et al. (2024); Xie et al. (2026), Eq. 3.
@@ -132,8 +109,16 @@ class PandorasBoxGittinsIndex(_Priced):
         cost_model: Model | None = None,
         posterior_transform: Any = None,  # noqa: ANN401
         maximize: bool = True,
+        value_bounds: Bounds | None = None,
     ) -> None:
-        super().__init__(model, cost, cost_model, posterior_transform, maximize=maximize)
+        super().__init__(
+            model,
+            cost,
+            cost_model,
+            posterior_transform,
+            maximize=maximize,
+            value_bounds=value_bounds,
+        )
         check_lam(lam)
         self.lam = lam
 
@@ -142,7 +127,8 @@ class PandorasBoxGittinsIndex(_Priced):
     def forward(self, X: Tensor) -> Tensor:
         """Fair values at X, ``b x 1 x d -> b``; higher is better."""
         mean, std, price = self._minimised(X, "exp")
-        return -_ClosedForm.apply(_fair, mean, std, price + math.log(self.lam)).squeeze(-1)
+        formula = fair_within(self.within)
+        return -ClosedForm.apply(formula, mean, std, price + math.log(self.lam)).squeeze(-1)
 
 
 class LogExpectedImprovementPerCost(_Priced):
@@ -157,6 +143,7 @@ class LogExpectedImprovementPerCost(_Priced):
             or ``"inv"`` by 1/E[1/c].
         posterior_transform: As in BoTorch.
         maximize: As in BoTorch.
+        value_bounds: ``(low, high)``, either may be None: no value is beyond them.
 
     References:
         Ament et al. (2023); Xie et al. (2026), Eq. 4.
@@ -174,13 +161,23 @@ class LogExpectedImprovementPerCost(_Priced):
         pricing: Pricing = "exp",
         posterior_transform: Any = None,  # noqa: ANN401
         maximize: bool = True,
+        value_bounds: Bounds | None = None,
     ) -> None:
-        super().__init__(model, cost, cost_model, posterior_transform, maximize=maximize)
+        super().__init__(
+            model,
+            cost,
+            cost_model,
+            posterior_transform,
+            maximize=maximize,
+            value_bounds=value_bounds,
+        )
         if pricing not in ("exp", "inv"):
             message = f"pricing={pricing!r}: give 'exp' (by E[c]) or 'inv' (by 1/E[1/c])."
             raise InputError(message)
         self.pricing = pricing
-        self.register_buffer("best_f", torch.as_tensor(best_f))
+        # A float as torch would take it is rounded to float32, which is above some best values.
+        exact = {} if isinstance(best_f, torch.Tensor) else {"dtype": torch.float64}
+        self.register_buffer("best_f", torch.as_tensor(best_f, **exact))
 
     @t_batch_mode_transform(expected_q=1)
     @average_over_ensemble_models
@@ -189,7 +186,8 @@ class LogExpectedImprovementPerCost(_Priced):
         mean, std, price = self._minimised(X, self.pricing)
         best = (-self.best_f if self.maximize else self.best_f).to(mean)
         best = best.reshape(*best.shape, *(1,) * (mean.dim() - best.dim())).expand_as(mean)
-        return (_ClosedForm.apply(_log_gain, mean, std, best) - price).squeeze(-1)
+        formula = log_gain_within(self.within)
+        return (ClosedForm.apply(formula, mean, std, best) - price).squeeze(-1)
 
 
 class StopwiseStopper:
@@ -206,6 +204,8 @@ class StopwiseStopper:
         stopping: A name or a rule, as for ``sw.Study``.
         cost: A function from X to known costs, ``... x d -> ...``; 1 everywhere if left out.
         maximize: As in BoTorch.
+        value_bounds: ``(low, high)``, either may be None: no value is beyond them. (``bounds`` are
+            those of the box, as in BoTorch.)
         noisy: Whether observations are noisy: points are then judged by their posterior mean, and
             an improvement by the uncertainty of the difference to the best.
         initial: Number of observations in the initial design; by default those of the first call
@@ -222,6 +222,7 @@ class StopwiseStopper:
         stopping: str | StoppingRule = "pbgi",
         cost: Cost = None,
         maximize: bool = True,
+        value_bounds: Bounds | None = None,
         noisy: bool = False,
         initial: int | None = None,
         seed: int = 0,
@@ -234,6 +235,7 @@ class StopwiseStopper:
         self.initial = initial
         self._cost = cost
         self._sign = -1.0 if maximize else 1.0
+        self._value_bounds = checked_bounds(value_bounds)
         self._noisy = noisy
         self._seed = seed
 
@@ -282,7 +284,16 @@ class StopwiseStopper:
             )
             raise InputError(message)
         self.initial = len(y) if self.initial is None else self.initial
-        objective = ModelPosterior(model, self._input_map, y, self._sign, not self._noisy)
+        for value in self._sign * y:
+            check_within_bounds("an observation", float(value), self._value_bounds)
+        objective = ModelPosterior(
+            model,
+            self._input_map,
+            y,
+            self._sign,
+            not self._noisy,
+            bounds=minimised_bounds(self._value_bounds, self._sign),
+        )
         price = ModelPrice(self._input_map, self._cost, cost_model)
         return Snapshot(
             self._input_map.domain,

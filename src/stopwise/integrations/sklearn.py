@@ -169,6 +169,8 @@ class StopwiseSearchCV(BaseSearchCV):
         first = [self.start_from] if isinstance(self.start_from, Mapping) else self.start_from
         options = {name: getattr(self, name) for name in names(_SET_HERE)}
         options["cost"] = foreign.cost(self.cost)
+        if self.prior == defaults()["prior"]:
+            del options["prior"]  # the surrogate brings its own
         options["start_from"] = [foreign.inward(params) for params in first]
         seed = int(check_random_state(self.random_state).randint(2**31))
         return Study(foreign.space, direction="maximize", seed=seed, **options)

@@ -11,7 +11,7 @@ from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Signal
 from stopwise.stopping._checks import check_count, check_positive
-from stopwise.stopping.signals import GAIN_PER_COST, gain_per_cost
+from stopwise.stopping.signals import GAIN_PER_COST, discount, gain_per_cost
 from stopwise.stopping.threshold_rule import (
     Boundary,
     SignalRecord,
@@ -62,7 +62,7 @@ class LogEIPCMedian(ThresholdRule):
         return (
             f"the best remaining gain per cost is {quantity(math.exp(now.value))}, and"
             f" {quantity(self.eta)} of its median over the first {self.initial} evaluations is"
-            f" {quantity(math.exp(level))}"
+            f" {quantity(math.exp(level))}{discount(now)}"
         )
 
     def waiting(self, now: Signal) -> str:

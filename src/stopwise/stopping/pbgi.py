@@ -13,7 +13,12 @@ from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Signal
 from stopwise.errors import InputError
-from stopwise.stopping.signals import GAIN_PER_COST, OBJECTIVE_PER_COST, gain_per_cost
+from stopwise.stopping.signals import (
+    GAIN_PER_COST,
+    OBJECTIVE_PER_COST,
+    discount,
+    gain_per_cost,
+)
 from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
 from stopwise.stopping.traits import RuleParameter, RuleTraits
 
@@ -109,7 +114,7 @@ class PBGI(ThresholdRule):
         if now.facts.get("cost_spread", 0.0) > 1.0:
             factor = quantity(math.exp(now.facts["cost_spread"]))
             sentence += f" (the cost is uncertain by a factor of {factor})"
-        return sentence
+        return sentence + discount(now)
 
     def waiting(self, now: Signal) -> str:  # noqa: ARG002
         """Only the posterior "before" has no answer at first."""

@@ -13,6 +13,7 @@ from typing import Literal
 
 from stopwise.acquisition import LogEIPC
 from stopwise.acquisition.pbgi_d import WORTH
+from stopwise.core.quantity import percent
 from stopwise.core.snapshot import Bindable, Snapshot
 from stopwise.core.traces import Scale, Signal
 
@@ -77,6 +78,7 @@ EVALUATIONS = SignalKind(
 def gain_per_cost(snapshot: Snapshot, acquisition: Bindable | None = None) -> Signal:
     """The best remaining candidate's log gain per cost, with its gain, cost and certainty.
 
+    Where gains that the model promises are not believed in full, the trust in them is a fact too.
     It does not depend on lambda: one record serves every lambda, and LogEIPC-med.
 
     Args:
@@ -84,8 +86,11 @@ def gain_per_cost(snapshot: Snapshot, acquisition: Bindable | None = None) -> Si
         acquisition: The log gain per cost to maximise, if not ``LogEIPC``.
     """
     best = snapshot.sup(LogEIPC() if acquisition is None else acquisition)
+    trust = snapshot.belief.trust
+    doubt = {} if trust == 1.0 else {"trust": trust}
     if best.x is None:  # nothing remains
-        return snapshot.signal(-math.inf, gain=0.0, cost=math.nan, cost_spread=0.0, spread=0.0)
+        nothing = {"gain": 0.0, "cost": math.nan, "cost_spread": 0.0, "spread": 0.0}
+        return snapshot.signal(-math.inf, **nothing, **doubt)
     x = best.x[None, :]
     log_cost = float(snapshot.belief.log_price(x)[0])
     return snapshot.signal(
@@ -94,7 +99,15 @@ def gain_per_cost(snapshot: Snapshot, acquisition: Bindable | None = None) -> Si
         cost=math.exp(log_cost),
         cost_spread=snapshot.belief.price.log_cost(x).std[0],
         spread=best.spread,
+        **doubt,
     )
+
+
+def discount(now: Signal) -> str:
+    """A clause about the trust in promised gains, for sentences; empty where it is full."""
+    if "trust" not in now.facts:
+        return ""
+    return f" (promised gains are believed at {percent(now.facts['trust'])})"
 
 
 def evaluations(snapshot: Snapshot) -> Signal:

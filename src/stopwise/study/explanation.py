@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The explanation of a verdict in words: the gain still expected, its cost, kept promises.
 
-It also warns of suspect thresholds, and of values that look bounded where no bounds were given.
+It says how the model reads bad values where it does so in several ways, warns of suspect
+thresholds, and of values that look bounded where no bounds were given.
 """
 
 from __future__ import annotations
@@ -19,30 +20,32 @@ from stopwise.core.snapshot import Snapshot
 from stopwise.record.promises import Promises
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.stopping.verdict import Verdict
+from stopwise.study.context import StudyContext
 from stopwise.study.options import StudyOptions
+from stopwise.study.readings import Readings, readings_of
 
 _OFF_SCALE = 100.0  # a threshold this many times the spread of the data is suspect
 _DECADE = 10.0  # values of one sign whose ratio is at least this look bounded by 0
 
 
 def explain(
+    context: StudyContext,
     snapshot: Snapshot,
     rules: Iterable[StoppingRule],
     verdict: Verdict,
-    decode: Callable[[Array], list[dict[str, Any]]],
-    options: StudyOptions,
-    promises: Promises,
 ) -> str:
-    """The verdict, the best remaining candidate, promises, and warnings; see the module."""
+    """The verdict, the best remaining candidate, promises, readings, and warnings."""
     rules = list(rules)
+    promises = Promises(tuple(context.state.promises.values()))
     kept = [f"{str(promises).capitalize()}."] if len(promises.told) else []
     return "\n".join(
         [
             f"{verdict.rule}: {verdict.reason}.",
-            _remaining(snapshot, rules, decode),
+            _remaining(snapshot, rules, context.domain.decode),
             *kept,
+            *_of_readings(readings_of(context, snapshot.belief.objective)),
             *_warnings(snapshot, rules),
-            *_possible_bounds(snapshot.y, options),
+            *_possible_bounds(snapshot.y, context.options),
         ]
     )
 
@@ -65,6 +68,17 @@ def _remaining(
         f" {quantity(gain)} and costs {quantity(cost)}.\n{who} would go on for any lam below"
         f" {quantity(math.exp(best.value))} (objective units per unit of cost)."
     )
+
+
+def _of_readings(readings: Readings | None) -> list[str]:
+    """The trust in promised gains, and the readings of bad values if there are several."""
+    if readings is None:
+        return []
+    trust = readings.trust_words
+    lines = [f"{trust[0].upper()}{trust[1:]}."] if readings.trust < 1.0 else []
+    if len(readings.entries) > 1:
+        lines.append(f"The model reads the values in several ways: {readings.words}.")
+    return lines
 
 
 def _warnings(snapshot: Snapshot, rules: Iterable[StoppingRule]) -> list[str]:

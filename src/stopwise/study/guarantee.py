@@ -4,23 +4,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from stopwise.acquisition import EIC, PBGI, LogEIPC
+from stopwise.core.beliefs.gp import Posterior
+from stopwise.core.beliefs.laws import Bounded
 from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import as_number
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.quantity import quantity
-from stopwise.core.snapshot import Bindable
+from stopwise.core.snapshot import Bindable, Snapshot
 from stopwise.errors import InputError
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.study.budget import expected_range
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.initial_design import InitialDesign
+from stopwise.study.readings import readings_of
 from stopwise.study.snapshots import Snapshots
 
+_CLIPPED = 1e-3  # probability beyond a bound that matters
 _READABLE = 1e9  # larger counts are written in scientific notation
 
 
@@ -118,9 +125,10 @@ def broken_assumptions(
     noisy: bool,
     failures: int,
     pending: int,
+    of_model: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """The assumptions of the theorem that do not hold, in words."""
-    broken = ["hyper-parameters are learned from the data, not given"]
+    """The assumptions of the theorem that do not hold, in words; ``of_model`` are the model's."""
+    broken = ["hyper-parameters are learned from the data, not given", *of_model]
     for rule in rules:
         broken += traits_of(rule).breaks
     if not all(traits_of(rule).in_theorem for rule in rules):
@@ -154,6 +162,28 @@ def _matches(acquisition: Bindable | None, lam: float | None) -> bool:
     )
 
 
+def _unproved(context: StudyContext, snapshot: Snapshot) -> list[str]:
+    """Assumptions that do not hold because of what the model is, in words."""
+    readings = readings_of(context, snapshot.belief.objective)
+    unproved = [] if readings is None else list(readings.unproved)
+    posteriors = [posterior for _, posterior in snapshot.belief.own.weighted]
+    if any(_is_clipped(posterior, snapshot.X[:1]) for posterior in posteriors):
+        low, high = context.options.bounds or (None, None)
+        unproved.append(
+            f"what the model expects beyond bounds=({low}, {high}) is taken to lie at the bound"
+        )
+    return unproved
+
+
+def _is_clipped(posterior: Posterior, x: Array) -> bool:
+    """Whether a bound cuts off a part of f that matters, before any value is known."""
+    law = posterior.prefix(0).law(x)
+    if not isinstance(law, Bounded):
+        return False
+    beyond = np.exp(law.law.log_cdf(law.low)) + np.exp(law.law.log_survival(law.high))
+    return bool(beyond[0] > _CLIPPED)
+
+
 def guarantee_of(
     context: StudyContext,
     design: InitialDesign,
@@ -172,7 +202,8 @@ def guarantee_of(
         )
         raise InputError(message)
     check_risk(delta)
-    first = snapshots.now().prefix(design.size)
+    snapshot = snapshots.now()
+    first = snapshot.prefix(design.size)
     empty = replace(first.prefix(0), pending=first.pending[:0], failed=None)
     gain = expected_range(first)
     return Guarantee(
@@ -188,5 +219,6 @@ def guarantee_of(
             noisy=context.options.noise is not None,
             failures=sum(o.failed for o in context.history),
             pending=len(context.state.pending),
+            of_model=_unproved(context, snapshot),
         ),
     )

@@ -19,7 +19,7 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.space import Domain
 from stopwise.record.events import DesignPlanned
 from stopwise.study.context import StudyContext
-from stopwise.study.designs import DESIGNS, DesignSoFar
+from stopwise.study.designs import DesignSoFar, design_of
 from stopwise.study.spending import Spending
 
 _EXTRA = 64  # points drawn to find an affordable one while there are no observations
@@ -31,7 +31,7 @@ class InitialDesign:
     def __init__(self, context: StudyContext, spending: Spending) -> None:
         self._context = context
         self._spending = spending
-        self._design = DESIGNS[context.options.surrogate]
+        self._design = design_of(context.options.surrogate)
 
     @cached_property
     def wanted(self) -> int:

@@ -140,7 +140,7 @@ class ModelUpdates:
                 cost=self._cost_once_known,
                 model=self._model,
                 start=start,
-                seen=self._seen(state),
+                seen=self.seen(state),
                 **self._about(state.initial),
             )
             if is_known(self._cost):
@@ -164,7 +164,7 @@ class ModelUpdates:
         """The model of costs; a price that was computed from known costs is not computed again."""
         return self._cost if self._known_price is None else Priced(self._known_price)
 
-    def _seen(self, state: State) -> list[Seen]:
+    def seen(self, state: State) -> list[Seen]:
         """What was foreseen of the choices that were told, and whether it came."""
         sign = self._options.sign
         return [
@@ -187,7 +187,7 @@ class ModelUpdates:
         objective = anchor.belief.own
         for x, value in zip(X[len(objective) :], y[len(objective) :], strict=True):
             objective = objective.append(x, float(value))
-        objective = self._model.weighed(objective, self._seen(state))
+        objective = self._model.weighed(objective, self.seen(state))
         paid_at, costs = self.encoded.paid(history)
         if isinstance(price, LearnedPrice):
             posterior = price.posterior

@@ -10,7 +10,6 @@ before the option existed is resumed with its default, or with the value that th
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
@@ -19,6 +18,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from numpy.typing import ArrayLike
 
 from stopwise.acquisition import Acquisition
+from stopwise.core.beliefs.models import SurrogateModel, make_model, prior_of
 from stopwise.core.beliefs.prices import CostModel, cost_model
 from stopwise.core.beliefs.priors import priors
 from stopwise.core.checks import (
@@ -26,11 +26,11 @@ from stopwise.core.checks import (
     checked_bounds,
     checked_budget,
     checked_direction,
-    checked_name,
     checked_noise,
     checked_replicates,
     checked_whole,
     listed,
+    minimised_bounds,
 )
 from stopwise.core.exchange_rate import check_lam
 from stopwise.core.space import Space
@@ -38,7 +38,6 @@ from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
 from stopwise.record.journal.codec import Json, OptionCodec, ParamsCodec
 from stopwise.stopping import StoppingRule
-from stopwise.study.designs import DESIGNS
 
 Rules: TypeAlias = str | StoppingRule | Sequence[str | StoppingRule]
 Cost: TypeAlias = str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel | None
@@ -88,10 +87,12 @@ class StudyOptions:
         noise: None where evaluations are exact, a variance in squared objective units, or
             ``"learn"``.
         replicates: With noise, whether a configuration may be evaluated again.
-        surrogate: The model of the objective, and with it the initial design. ``"plain"``: one
-            Gaussian process after 2(d + 1) points. ``"default"``, which is to become the default:
+        surrogate: The model of the objective, and with it the initial design. ``"default"``:
             several readings of bad values, weighed by whether their promises came, after a
-            design that counts its price. ``"paper"``: the published model.
+            design that counts its price. ``"plain"``: the one Gaussian process and the 2(d + 1)
+            points of version 0.1. ``"paper"``: the published model, with the prior ``"gamma"``
+            unless ``prior`` is given. Or a model of your own, an object with the methods of
+            ``sw.beliefs.SurrogateModel``, after the design of ``"default"``.
         bounds: ``(low, high)``, either of which may be None: no value is beyond them. A share has
             ``bounds=(0, 1)``, a loss that cannot be negative ``bounds=(0, None)``.
         prior: Of the hyper-parameters: ``"lognormal"``, ``"gamma"`` or None.
@@ -110,7 +111,7 @@ class StudyOptions:
     watch: Rules = _option((), codec.RULES, may_change=True)
     noise: float | Literal["learn"] | None = _option(None)
     replicates: bool = _option(False)  # noqa: FBT003  a default
-    surrogate: str = _option("plain", unwritten="plain")
+    surrogate: str | SurrogateModel = _option("default", codec.SURROGATE, unwritten="plain")
     bounds: Bounds | None = _option(None, codec.BOUNDS)
     prior: str | None = _option("lognormal")
     n_initial: int | None = _option(None)
@@ -121,6 +122,7 @@ class StudyOptions:
     def __post_init__(self) -> None:
         if self.lam is not None:
             check_lam(self.lam)
+        make_model(self.surrogate)  # refuses what is no model
         priors(self.prior, 1)  # refuses a name that is not known
         first = [self.start_from] if isinstance(self.start_from, Mapping) else self.start_from
         checked: dict[str, Any] = {
@@ -129,7 +131,6 @@ class StudyOptions:
             "noise": checked_noise(self.noise),
             "bounds": checked_bounds(self.bounds),
             "replicates": checked_replicates(self.replicates, self.noise),
-            "surrogate": checked_name("surrogate", self.surrogate, DESIGNS),
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
         }
         if self.max_trials is not None:
@@ -152,6 +153,8 @@ class StudyOptions:
     ) -> StudyOptions:
         """Options from keywords; the error for one that does not exist lists those that do.
 
+        A surrogate brings its prior, unless a prior is among the keywords.
+
         Args:
             given: Names and values.
             owner: Who takes them, for messages.
@@ -159,6 +162,8 @@ class StudyOptions:
             also: What the owner takes besides, for messages.
         """
         check_names(given, owner=owner, leave_out=leave_out, also=also)
+        if "surrogate" in given and "prior" not in given:
+            given = {**given, "prior": prior_of(given["surrogate"])}
         return cls(**given)
 
     @property
@@ -169,9 +174,7 @@ class StudyOptions:
     @property
     def minimised_bounds(self) -> tuple[float, float]:
         """The bounds of what is minimised inside; infinite where there is none."""
-        low, high = self.bounds or (None, None)
-        inside = (-math.inf if low is None else low, math.inf if high is None else high)
-        return inside if self.sign > 0 else (-inside[1], -inside[0])
+        return minimised_bounds(self.bounds, self.sign)
 
     @property
     def lam_from_budget(self) -> bool:

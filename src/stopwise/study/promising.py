@@ -33,9 +33,9 @@ def promised_gain(snapshot: Snapshot, x: Array) -> float:
 
 
 def foreseen(snapshot: Snapshot, x: Array) -> Foresight | None:
-    """How likely each belief of an ensemble thinks it that a choice gains what it promises.
+    """How likely each belief of an ensemble thinks it that a choice gains what is promised.
 
-    The promise is the one before any doubt; where nothing is promised nothing is foreseen.
+    That is the promise before it is discounted; where nothing is promised nothing is foreseen.
     """
     objective, best = snapshot.belief.objective, snapshot.best
     if not isinstance(objective, Ensemble):

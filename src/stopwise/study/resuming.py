@@ -103,7 +103,8 @@ def load(path: str | PathLike[str]) -> ResumedStudy:
     domain = as_domain(space)
     values = option_values_from_json(content.options, ParamsCodec(domain))
     notes = []
-    for name, stand_in in (("cost", "reported"), ("acquisition", "logeipc")):
+    stand_ins = (("cost", "reported"), ("acquisition", "logeipc"), ("surrogate", "plain"))
+    for name, stand_in in stand_ins:
         if missing := owned(values[name]):
             notes.append(f"{name} {missing[0]} is not at hand; {stand_in!r} stands in for it")
             values[name] = stand_in

@@ -25,7 +25,6 @@ from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Space, as_domain
 from stopwise.core.traces import Trace
-from stopwise.errors import InputError
 from stopwise.record.events import (
     TrialAsked,
     TrialAskedAgain,
@@ -51,11 +50,12 @@ from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
 from stopwise.study.options import StudyOptions, explain_options, spells_out_options
 from stopwise.study.promising import Promising
+from stopwise.study.readings import Readings, readings_of
 from stopwise.study.result import Best, Result
 from stopwise.study.resuming import ResumedStudy, load, resume
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
-from stopwise.study.telling import observation_of
+from stopwise.study.telling import check_pending, observation_of
 
 _VERSION = version("stopwise")
 
@@ -289,12 +289,7 @@ class Study:
         """
         began = time.perf_counter()
         self._context.log.check_writable()
-        pending = self._context.state.pending
-        if pending.get(trial.number) != trial:
-            message = (
-                f"trial {trial.number} is not pending; pending are {sorted(pending) or 'none'}."
-            )
-            raise InputError(message)
+        check_pending(self._context, trial)
         self._context.log.commit(TrialDropped(trial.number), began)
 
     @single_threaded
@@ -321,8 +316,13 @@ class Study:
         if not self._design.is_done:
             return f"{verdict.rule}: {verdict.reason}."
         rules = [*self.rules, *self.watched]
-        snapshot, decode = self._snapshots.now(), self.domain.decode
-        return explain(snapshot, rules, verdict, decode, self.options, self.promises)
+        return explain(self._context, self._snapshots.now(), rules, verdict)
+
+    @single_threaded
+    def readings(self) -> Readings | None:
+        """How the model reads bad values, and the trust in its promises; None if in one way."""
+        now = self._snapshots.now() if self.history.succeeded else None
+        return None if now is None else readings_of(self._context, now.belief.objective)
 
     @single_threaded
     def record(self, *rules: str | StoppingRule, lam: float | None = None) -> None:

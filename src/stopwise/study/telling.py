@@ -45,6 +45,14 @@ def observation_of(
     )
 
 
+def check_pending(context: StudyContext, trial: Trial) -> None:
+    """Refuse a trial that is not pending."""
+    pending = context.state.pending
+    if pending.get(trial.number) != trial:
+        message = f"trial {trial.number} is not pending; pending are {sorted(pending) or 'none'}."
+        raise InputError(message)
+
+
 def _identified(context: StudyContext, trial: Trial | Mapping[str, Any]) -> Trial:
     """The pending trial that is told, or a new one for data from elsewhere."""
     state = context.state

@@ -31,7 +31,7 @@ from stopwise.core.beliefs import (
 from stopwise.core.beliefs.conditioned_paths import PathConditioner
 from stopwise.core.beliefs.laws import WithSlopes
 from stopwise.core.beliefs.paths import JointDraws
-from stopwise.core.beliefs.warps import DEFAULT_WARP, make_warp
+from stopwise.core.beliefs.warps import DEFAULT_WARP, Clipped, make_warp
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Real, as_domain
 from stopwise.errors import InputError, InputTypeError
@@ -132,9 +132,17 @@ def test_the_inverse_overflows_without_a_warning(warp):
 
 
 def test_warps_say_what_they_do():
-    assert DEFAULT_WARP.words == "values as they are"
-    assert SoftWarp(7.1, 0.2).words == "values above 7.1 are compressed"
-    assert LogWarp(0.0).words == "the logarithm of the distance to 0 is modelled"
+    assert DEFAULT_WARP.words() == DEFAULT_WARP.words(-1.0) == "values as they are"
+    assert SoftWarp(7.1, 0.2).words() == "values above 7.1 are compressed"
+    assert LogWarp(0.0).words() == "the logarithm of the distance to 0 is modelled"
+    assert Clipped(0.0, np.inf, SoftWarp(7.1, 0.2)).words() == SoftWarp(7.1, 0.2).words()
+
+
+def test_where_the_user_maximises_they_speak_of_the_users_values():
+    assert SoftWarp(-0.8, 0.2).words(-1.0) == "values below 0.8 are compressed"
+    assert SoftWarp(0.0, 0.2).words(-1.0) == "values below 0 are compressed"
+    assert LogWarp(-1.0).words(-1.0) == "the logarithm of the distance to 1 is modelled"
+    assert Clipped(-1.0, 0.0, SoftWarp(-0.8, 0.2)).words(-1.0) == SoftWarp(-0.8, 0.2).words(-1.0)
 
 
 def test_the_soft_warp_is_the_identity_up_to_its_knee():

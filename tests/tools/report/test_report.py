@@ -302,17 +302,18 @@ def test_a_slice_is_the_model_through_the_best():
     one = found["layers"]
     assert one.values == [1, 2, 3, 4, 5, 6]
     X = study.domain.encode([{**study.best.params, "layers": n} for n in one.values])
-    mean, std = study.snapshot().belief.objective(X)
-    assert one.mean == pytest.approx(mean)
-    assert one.high - one.low == pytest.approx(2 * 1.96 * std)
+    law = study.snapshot().belief.objective.law(X)
+    assert one.median == pytest.approx(law.median)
+    assert law.cdf(one.low).value == pytest.approx(np.full(6, 0.025), abs=1e-4)
+    assert law.cdf(one.high).value == pytest.approx(np.full(6, 0.975), abs=1e-4)
     assert found["act"].values == ["relu", "tanh", "gelu"]
 
 
 def test_slices_of_a_maximised_value_are_in_its_own_units():
     study = study_of("maximised")
     one = slices(Facts(study))[0]
-    assert one.best_mean == pytest.approx(study.best.value, abs=1e-3)
-    assert (one.low <= one.mean).all()
+    assert one.best_median == pytest.approx(study.best.value, abs=1e-3)
+    assert (one.low <= one.median).all()
 
 
 def test_a_column_of_one_value_can_be_drawn():
@@ -329,7 +330,7 @@ def test_the_best_choice_is_marked_even_where_choices_are_equal():
         study.tell({"b": choice}, value)
     [one] = slices(Facts(study))
     assert one.best_at == 1
-    assert one.mean[1] == one.mean.min()
+    assert one.median[1] == one.median.min()
 
 
 def test_slices_of_a_table_keep_to_its_values():

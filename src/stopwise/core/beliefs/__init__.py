@@ -7,6 +7,8 @@
 - ``KERNELS`` and ``WARPS`` are the tables of kernels and output warps.
 - What a posterior says of f at some points is a ``Law``; without a warp it is a ``Normal``. There
   are warped normals, ``Bounded`` laws and a ``Mixture`` of laws.
+- ``SURROGATES`` is the table of models, from data to a ``Posterior`` or an ``Ensemble``; what
+  ``surrogate=`` takes. ``SurrogateModel`` is what a model of your own must have.
 - ``sample_paths`` draws whole functions; of a posterior of no data, draws of the prior.
 - ``RefitAlways``, ``RefitWhenGrown`` and ``RefitOnSchedule`` say when hyper-parameters are fitted
   anew; in between, observations are appended.
@@ -37,6 +39,14 @@ from stopwise.core.beliefs.laws import (
     Normal,
     SoftWarped,
     WithSlopes,
+)
+from stopwise.core.beliefs.models import (
+    SURROGATES,
+    Data,
+    PaperModel,
+    PlainModel,
+    SurrogateModel,
+    WeighedModel,
 )
 from stopwise.core.beliefs.paths import JointDraws, Paths, sample_paths
 from stopwise.core.beliefs.prices import (
@@ -72,10 +82,12 @@ __all__ = [
     "DEFAULT_WARP",
     "KERNELS",
     "NUGGET",
+    "SURROGATES",
     "WARPS",
     "Belief",
     "Bounded",
     "CostModel",
+    "Data",
     "Ensemble",
     "FairValue",
     "Fitted",
@@ -96,7 +108,9 @@ __all__ = [
     "Mixture",
     "Normal",
     "ObjectiveFit",
+    "PaperModel",
     "Paths",
+    "PlainModel",
     "Posterior",
     "Price",
     "Pricing",
@@ -110,8 +124,10 @@ __all__ = [
     "SoftWarped",
     "Standardiser",
     "Surrogate",
+    "SurrogateModel",
     "UnitCost",
     "Warp",
+    "WeighedModel",
     "WithSlopes",
     "condition",
     "expected_cost",

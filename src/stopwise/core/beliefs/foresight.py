@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Foresights: the chance that each belief gave a choice, and whether it came.
+r"""Foresights: the chance that each belief gave to a choice, and whether it came.
 
-A choice pays for itself if it gains more than it costs. Before the outcome is known, every belief
-of an ensemble says how likely that is, p_k. A belief that kept promising what did not come loses
-weight. And all of them may promise too much: a choice then pays with probability
-:math:`\theta p_k` only, with an unknown trust :math:`\theta \le 1`. Beliefs and trusts are weighed
-together by Bayes' rule,
+A choice keeps its promise if it gains at least the expected improvement for which it was chosen,
+before any discount. Before the outcome is known, every belief of an ensemble says how likely that
+is, p_k. A belief that promised what did not come loses weight. And all of them may promise too
+much: a promise is then kept with probability :math:`\theta p_k` only, with an unknown trust
+:math:`\theta \le 1`. Beliefs and trusts are weighed together by Bayes' rule,
 
 .. math:: w_{k\theta} \propto \pi_k \pi_\theta \prod_{\text{came}} \theta p_k
     \prod_{\text{did not}} (1 - \theta p_k)
@@ -35,7 +35,7 @@ class Foresight:
     """What the beliefs of an ensemble thought of a choice before its outcome.
 
     Args:
-        level: The value, to be minimised, below which the choice pays for itself.
+        level: The value, to be minimised, below which the choice keeps its promise.
         chances: The probability of that, for each belief.
     """
 
@@ -44,7 +44,7 @@ class Foresight:
 
 
 class Seen(NamedTuple):
-    """A foresight, and whether the choice did pay for itself."""
+    """A foresight, and whether the choice kept its promise."""
 
     foresight: Foresight
     came: bool

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from stopwise import acquisition, stopping
+from stopwise.core.beliefs.models import PaperModel, PlainModel
 from stopwise.core.beliefs.prices import KnownCost, LearnedCost, UnitCost
 from stopwise.core.checks import checked_bounds, listed
 from stopwise.core.space import Candidates, Categorical, Domain, Finite, Integer, Parameter, Real
@@ -30,6 +31,7 @@ _RULES = {
 _ACQUISITIONS = {
     cls.__name__: cls for cls in acquisition.ACQUISITIONS.values() if isinstance(cls, type)
 }
+_SURROGATES = {cls.__name__: cls for cls in (PlainModel, PaperModel)}  # their fields are numbers
 _COSTS = {"UnitCost": UnitCost, "LearnedCost": LearnedCost}
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
@@ -234,6 +236,10 @@ COST = OptionCodec(lambda value, _: _cost_as_json(value), lambda written, _: _co
 ACQUISITION = OptionCodec(
     lambda value, _: _thing_as_json(value, _ACQUISITIONS),
     lambda written, _: _thing(written, _ACQUISITIONS),
+)
+SURROGATE = OptionCodec(
+    lambda value, _: _thing_as_json(value, _SURROGATES),
+    lambda written, _: _thing(written, _SURROGATES),
 )
 RULES = OptionCodec(
     lambda value, _: _things_as_json(value, _RULES),

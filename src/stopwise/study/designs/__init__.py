@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping
 
+from stopwise.core.beliefs.models import SurrogateModel
 from stopwise.study.designs.design import Design, DesignSoFar
 from stopwise.study.designs.priced import PricedDesign
 from stopwise.study.designs.spread import SpreadDesign
@@ -14,4 +15,9 @@ DESIGNS: Mapping[str, Design] = {
     "paper": SpreadDesign(),
 }
 
-__all__ = ["DESIGNS", "Design", "DesignSoFar", "PricedDesign", "SpreadDesign"]
+__all__ = ["DESIGNS", "Design", "DesignSoFar", "PricedDesign", "SpreadDesign", "design_of"]
+
+
+def design_of(surrogate: str | SurrogateModel) -> Design:
+    """The design of a surrogate; a model of the user's own begins with the priced design."""
+    return DESIGNS[surrogate] if isinstance(surrogate, str) else PricedDesign()

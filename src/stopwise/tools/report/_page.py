@@ -22,6 +22,7 @@ from stopwise.tools.report._markup import Markup, el, join
 from stopwise.tools.report._picture import Picture
 from stopwise.tools.report._pictures import best_picture, costs_picture, value_picture
 from stopwise.tools.report._promises_picture import promises_picture
+from stopwise.tools.report._readings import readings_part
 from stopwise.tools.report._rivals import UNKNOWN, Rival, rivals, rule_words
 from stopwise.tools.report._signal_picture import signal_picture
 from stopwise.tools.report._slice_pictures import slice_pictures
@@ -234,8 +235,9 @@ def _model(facts: Facts) -> Markup:
         return Markup()
     note = (
         "Each picture varies one parameter and leaves the others as in the best configuration"
-        " (diamond). The line is what the model expects, the band or bar its 95 % interval, and"
-        " ticks at the foot are the values that were tried. All share one vertical scale."
+        " (diamond). The line is what the model expects, the band or bar its 95 % interval, cut"
+        " off far beyond the observed values, and ticks at the foot are the values that were"
+        " tried. All share one vertical scale."
     )
     if isinstance(facts.study.domain, Finite) and facts.study.domain.rows is not None:
         note += " Not every combination shown need be a row of the table."
@@ -244,6 +246,7 @@ def _model(facts: Facts) -> Markup:
         el("h2", "What the model believes"),
         el("p", note, class_="quiet"),
         el("div", *map(figure, pictures), class_="three"),
+        readings_part(facts.study.readings()),
     )
 
 

@@ -16,7 +16,7 @@ from stopwise.tools.report._facts import Facts
 
 _FINE = 49  # places along a real parameter
 _MOST_CHOICES = 12  # drawn of a categorical parameter
-DEVIATIONS = 1.96  # half the width of a 95 % interval of a normal distribution
+_DEVIATIONS = 1.96  # a normal distribution has 95 % within so many deviations
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +27,28 @@ class Slice:
         name: Of the parameter.
         parameter: The parameter.
         values: Where, in the user's units.
-        mean: What is expected there.
+        median: What is expected there: as likely to be exceeded as not. (A mean says little where
+            bad values are compressed: a small chance of a very bad one decides it.)
         low: The lower end of the 95 % interval.
         high: Its upper end.
         best: The parameter's value in the best configuration.
         best_at: Which of the values is nearest to it; of choices, which is it.
-        best_mean: What is expected there.
+        best_median: What is expected there.
         tried: The parameter's values in all trials.
+        observed: The lowest and the highest value that was observed.
     """
 
     name: str
     parameter: Parameter
     values: list[Any]
-    mean: Array
+    median: Array
     low: Array
     high: Array
     best: Any
     best_at: int
-    best_mean: float
+    best_median: float
     tried: list[Any]
+    observed: tuple[float, float]
 
 
 def slices(facts: Facts) -> list[Slice]:
@@ -56,7 +59,8 @@ def slices(facts: Facts) -> list[Slice]:
     domain = facts.study.domain
     codec = codec_of(domain)
     here = codec.encode(best.params)
-    centre = facts.sign * float(snapshot.belief.objective.law(here).mean[0])
+    centre = facts.sign * float(snapshot.belief.objective.law(here).median[0])
+    observed = [facts.sign * float(y) for y in (snapshot.y.min(), snapshot.y.max())]
     along = []
     for name, parameter, columns in zip(codec.names, codec.parameters, codec.columns, strict=True):
         U = _places(parameter, here[0, columns])
@@ -66,19 +70,20 @@ def slices(facts: Facts) -> list[Slice]:
         X = np.repeat(here, len(U), axis=0)
         X[:, columns] = U
         law = snapshot.belief.objective.law(X)
-        mean, std = facts.sign * law.mean, law.std
+        at = [facts.sign * law.quantile(z).value for z in (-_DEVIATIONS, 0.0, _DEVIATIONS)]
         along.append(
             Slice(
                 name,
                 parameter,
                 list(parameter.decode(U)),
-                mean,
-                mean - DEVIATIONS * std,
-                mean + DEVIATIONS * std,
+                at[1],
+                np.min(at, axis=0),  # quantiles of a mixture are rounded where it is certain
+                np.max(at, axis=0),
                 best.params[name],
                 int(np.abs(U - here[0, columns]).max(axis=1).argmin()),
                 centre,
                 [step.trial.params[name] for step in facts.steps],
+                (min(observed), max(observed)),
             )
         )
     return along

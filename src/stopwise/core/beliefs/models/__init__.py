@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stopwise.core.beliefs.hyperparameters import ObjectiveFit
-from stopwise.core.beliefs.models.model import Data, DataOptions, SurrogateModel
+from stopwise.core.beliefs.models.model import DEFAULT_PRIOR, Data, DataOptions, SurrogateModel
 from stopwise.core.beliefs.models.paper import PaperModel
 from stopwise.core.beliefs.models.plain import PlainModel
 from stopwise.core.beliefs.models.weighed import WeighedModel
@@ -25,6 +25,7 @@ __all__ = [
     "SurrogateModel",
     "WeighedModel",
     "make_model",
+    "prior_of",
 ]
 
 SURROGATES: dict[str, Callable[..., SurrogateModel]] = {
@@ -37,3 +38,9 @@ SURROGATES: dict[str, Callable[..., SurrogateModel]] = {
 def make_model(given: str | SurrogateModel) -> SurrogateModel:
     """The model of a name; a model as it is."""
     return make("surrogate", SURROGATES, given, None, methods=("fit", "as_fitted", "weighed"))
+
+
+def prior_of(model: str | SurrogateModel) -> str | None:
+    """The prior that belongs to a model; the usual one where the model names none."""
+    prior: str | None = getattr(make_model(model), "prior", DEFAULT_PRIOR)
+    return prior

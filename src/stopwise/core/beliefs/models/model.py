@@ -6,12 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, TypedDict
+from typing import Literal, Protocol, TypedDict
 
 from stopwise.core.beliefs.foresight import Seen
 from stopwise.core.beliefs.hyperparameters import ObjectiveFit
 from stopwise.core.beliefs.surrogate import Updatable
 from stopwise.core.numerics.arrays import Array, Indices
+
+DEFAULT_PRIOR = "lognormal"  # of the hyper-parameters
 
 
 class DataOptions(TypedDict, total=False):
@@ -42,7 +44,7 @@ class Data:
     groups: Indices
     design: int | None = None
     noise: float | Literal["learn"] | None = None
-    prior: str | None = "lognormal"
+    prior: str | None = DEFAULT_PRIOR
     bounds: tuple[float, float] = (-math.inf, math.inf)
 
     @property
@@ -59,14 +61,12 @@ class Data:
 class SurrogateModel(Protocol):
     """A model of the objective. Written as a frozen dataclass.
 
-    Attributes:
-        name: Its name in ``SURROGATES``.
+    A class of your own needs these methods alone. It may have the attribute ``prior``, the name of
+    the prior that a study takes with it unless it is given one.
     """
 
-    name: ClassVar[str]
-
     def fit(self, data: Data, start: ObjectiveFit | None, seen: Sequence[Seen]) -> Updatable:
-        """Fit to all observations.
+        """Fit to all observations; a ``Posterior`` or an ``Ensemble``.
 
         Args:
             data: The observations.

@@ -13,7 +13,8 @@ NUGGET = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class PaperModel(PlainModel):
-    """One posterior with a nugget of 1e-6; a study gives it the prior ``"gamma"``."""
+    """One posterior with a nugget of 1e-6 and the prior ``"gamma"``."""
 
     nugget: float = NUGGET
     name: ClassVar[str] = "paper"
+    prior: ClassVar[str | None] = "gamma"

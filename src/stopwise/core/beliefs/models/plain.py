@@ -12,7 +12,7 @@ from stopwise.core.beliefs.fit import NUGGET, fit_posterior
 from stopwise.core.beliefs.foresight import Seen
 from stopwise.core.beliefs.gp import Posterior, condition
 from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
-from stopwise.core.beliefs.models.model import Data
+from stopwise.core.beliefs.models.model import DEFAULT_PRIOR, Data
 from stopwise.core.beliefs.standardiser import Standardiser
 from stopwise.core.beliefs.surrogate import Updatable
 from stopwise.core.beliefs.warps import DEFAULT_WARP, Clipped, Warp
@@ -28,6 +28,7 @@ class PlainModel:
 
     nugget: float = NUGGET
     name: ClassVar[str] = "plain"
+    prior: ClassVar[str | None] = DEFAULT_PRIOR
 
     def fit(
         self,

@@ -51,7 +51,6 @@ class Clipped:
         """The clipped law."""
         return Bounded(self.of.law(normal), self.low, self.high)
 
-    @property
-    def words(self) -> str:
-        """The warp within, and the bounds."""
-        return self.of.words
+    def words(self, sign: float = 1.0) -> str:
+        """Those of the warp within; the bounds are the user's own words."""
+        return self.of.words(sign)

@@ -18,8 +18,7 @@ class Identity:
 
     name: ClassVar[str] = "identity"
 
-    @property
-    def words(self) -> str:
+    def words(self, sign: float = 1.0) -> str:  # noqa: ARG002  one interface for all
         """What it does to values."""
         return "values as they are"
 

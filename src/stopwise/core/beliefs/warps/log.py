@@ -11,6 +11,7 @@ import numpy as np
 
 from stopwise.core.beliefs.laws import LogWarped, Normal
 from stopwise.core.numerics.arrays import Array
+from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
 
 
@@ -34,10 +35,9 @@ class LogWarp:
             message = f"a log warp with low={self.low!r}: give a finite bound below all values."
             raise InputError(message)
 
-    @property
-    def words(self) -> str:
+    def words(self, sign: float = 1.0) -> str:
         """What it does to values."""
-        return f"the logarithm of the distance to {self.low:g} is modelled"
+        return f"the logarithm of the distance to {quantity(sign * self.low + 0.0)} is modelled"
 
     def forward(self, y: Array) -> Array:
         """The logarithms.

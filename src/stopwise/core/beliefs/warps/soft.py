@@ -15,6 +15,7 @@ from stopwise.core.numerics.soft_log import (
     soft_exp,
     soft_log,
 )
+from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
 
 
@@ -30,7 +31,7 @@ class SoftWarp:
         tau: Its scale, > 0; the smaller, the stronger the compression.
 
     Example:
-        >>> SoftWarp(knee=7.1, tau=0.5).words
+        >>> SoftWarp(knee=7.1, tau=0.5).words()
         'values above 7.1 are compressed'
     """
 
@@ -46,10 +47,10 @@ class SoftWarp:
             )
             raise InputError(message)
 
-    @property
-    def words(self) -> str:
+    def words(self, sign: float = 1.0) -> str:
         """What it does to values."""
-        return f"values above {self.knee:g} are compressed"
+        side = "above" if sign > 0 else "below"
+        return f"values {side} {quantity(sign * self.knee + 0.0)} are compressed"
 
     def forward(self, y: Array) -> Array:
         """The values, those beyond the knee compressed."""

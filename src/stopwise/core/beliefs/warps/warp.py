@@ -21,9 +21,13 @@ class Warp(Protocol):
 
     name: ClassVar[str]
 
-    @property
-    def words(self) -> str:
-        """What it does to values, as a clause for users."""
+    def words(self, sign: float = 1.0) -> str:
+        """What it does to values, as a clause for users.
+
+        Args:
+            sign: -1 where the user maximises: the values that are warped are then minus the
+                user's.
+        """
         ...
 
     def forward(self, y: Array) -> Array:
