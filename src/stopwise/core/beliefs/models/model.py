@@ -48,9 +48,11 @@ class Data:
     bounds: tuple[float, float] = (-math.inf, math.inf)
 
     @property
-    def designed(self) -> Array:
-        """The values of the initial design."""
-        return self.y if self.design is None else self.y[: max(self.design, 1)]
+    def first_values(self) -> Array:
+        """The values of the initial design; of the first 2(d + 1) observations if it is smaller."""
+        if self.design is None:
+            return self.y
+        return self.y[: max(self.design, 2 * (int(self.groups.max()) + 2))]
 
     @property
     def exact(self) -> bool:

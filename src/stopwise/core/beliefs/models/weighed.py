@@ -73,7 +73,7 @@ class WeighedModel:
         fits: dict[Warp, Posterior] = {}
         components = []
         for reading, begin in zip(self.readings, starts, strict=True):
-            warp = reading.warp(data.designed)
+            warp = reading.warp(data.first_values)
             if warp not in fits:
                 fits[warp] = fit_component(data, begin, warp=warp)
             components.append(fits[warp])
