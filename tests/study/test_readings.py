@@ -29,7 +29,7 @@ def cliff(params):
 
 
 def started(steps=14, sign=1.0, **options):
-    settings = {"lam": 1e-5, "n_initial": 6, "seed": 2, **options}
+    settings = {"lam": 1e-5, "n_initial": 6, "seed": 2, "surrogate": "default", **options}
     study = sw.Study(TABLE, **settings)
     for _ in range(steps):
         trial = study.ask()
@@ -77,7 +77,7 @@ def test_kept_promises_are_those_that_the_weights_follow(default):
 
 
 def test_readings_with_the_same_warp_are_listed_once():
-    study = sw.Study(TABLE, lam=1e-5, n_initial=3)
+    study = sw.Study(TABLE, lam=1e-5, n_initial=3, surrogate="default")
     for _ in range(3):
         study.tell(study.ask(), 7.0)
     readings = study.readings()
@@ -181,7 +181,7 @@ def test_signals_of_a_plain_study_have_no_such_fact(plain):
 
 def test_where_nothing_remains_there_is_a_trust_all_the_same():
     rows = sw.Candidates([{"x": i} for i in range(6)])
-    study = ExternalStudy(rows, lam=0.1, n_initial=5)
+    study = ExternalStudy(rows, lam=0.1, n_initial=5, surrogate="default")
     for i in range(5):
         study.tell({"x": i}, float(i))
     study.begin({"x": 5})

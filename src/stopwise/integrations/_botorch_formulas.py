@@ -23,6 +23,7 @@ class ClosedForm(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, formula: Formula, *inputs: Tensor) -> Tensor:  # noqa: ANN401
+        """The value; its derivatives are kept for the way back."""
         arrays = [t.detach().cpu().double().numpy() for t in inputs]
         value, *partials = formula(*arrays)
         ctx.save_for_backward(*(torch.as_tensor(p).to(inputs[0]) for p in partials))
@@ -31,6 +32,7 @@ class ClosedForm(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        """The gradient in every input but the formula."""
         return (None, *(gradient * partial for partial in ctx.saved_tensors))
 
 

@@ -63,7 +63,8 @@ def audit(  # long: a line for each of its options
             ``{"lr": (1e-4, 0.1), "value": (0, None)}``; a parameter has those that were tried
             where left out or None.
         rules: Rules, or names; all of ``RULES`` that need no number of trials, if left out.
-        n_initial: Evaluations that count as the initial design; 2(d + 1) if left out.
+        n_initial: Evaluations that count as the initial design; if left out, d + 1 for d
+            parameters, or 2(d + 1) if each counts as 1.
         noise: As for ``Study``; learned if equal params came to unequal values.
         notes: Remarks on the data, to be shown with the others.
         seed: Makes what is random repeatable.
