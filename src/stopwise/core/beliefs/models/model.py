@@ -49,7 +49,7 @@ class Data:
 
     @property
     def first_values(self) -> Array:
-        """The values of the initial design; of the first 2(d + 1) observations if it is smaller."""
+        """The values of the initial design, or the first 2(d + 1) if it is smaller."""
         if self.design is None:
             return self.y
         return self.y[: max(self.design, 2 * (int(self.groups.max()) + 2))]
