@@ -29,7 +29,7 @@ _CHOSEN_REMAINDERS = (0, 1, 2, 3)  # of crc32 modulo 7
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class BeliefVariant:
     """A belief after an initial design.
 
     Args:
@@ -45,11 +45,11 @@ class Variant:
 
 PAPER, DEFAULT = "paper", "default"
 VARIANTS = {
-    PAPER: Variant("paper", PUBLISHED_DESIGN, "gamma"),
-    DEFAULT: Variant("default", PRICED_DESIGN),
-    "weighed + published design": Variant("default", PUBLISHED_DESIGN),
-    "plain": Variant("plain", PUBLISHED_DESIGN),
-    "plain + priced design": Variant("plain", PRICED_DESIGN),
+    PAPER: BeliefVariant("paper", PUBLISHED_DESIGN, "gamma"),
+    DEFAULT: BeliefVariant("default", PRICED_DESIGN),
+    "weighed + published design": BeliefVariant("default", PUBLISHED_DESIGN),
+    "plain": BeliefVariant("plain", PUBLISHED_DESIGN),
+    "plain + priced design": BeliefVariant("plain", PRICED_DESIGN),
 }
 
 

@@ -38,7 +38,7 @@ class Doubted:
         >>> law = Normal(np.array([1.0]), np.array([0.5]))
         >>> doubted = Doubted(law, level=0.8, trust=0.5)
         >>> gains = [np.exp(each.log_ei(0.8).value[0]) for each in (law, doubted)]
-        >>> round(gains[1] / gains[0], 12)
+        >>> round(float(gains[1] / gains[0]), 12)
         0.5
     """
 
