@@ -72,18 +72,15 @@ class Ensemble:
 
     def law(self, X: Array) -> Law:
         """The mixture of the components' laws."""
-        return self._mixed([component.law(X) for component in self._heard])
+        return self._mixed(self._heard).law(X)
 
     def law_with_gradient(self, X: Array) -> tuple[Law, tuple[Array, ...]]:
         """The mixture, and the gradients of the parameters of its components."""
-        parts = [component.law_with_gradient(X) for component in self._heard]
-        gradients = tuple(gradient for _, gradients in parts for gradient in gradients)
-        return self._mixed([law for law, _ in parts]), gradients
+        return self._mixed(self._heard).law_with_gradient(X)
 
     def relative_to(self, x: Array, value: float) -> Marginals:
         """Every component's value + f - f(x), jointly with its own f(x)."""
-        seen = [difference_posterior(component, x, value) for component in self._heard]
-        return MixedMarginals(tuple(seen), self._heard_weights)
+        return self._mixed(tuple(difference_posterior(c, x, value) for c in self._heard))
 
     def each_relative_to(self, x: Array, value: float) -> list[Marginals]:
         """Every component alone, those without a weight too: as it is, or as seen from x."""
@@ -111,8 +108,8 @@ class Ensemble:
     def _each(self, change: Callable[[Posterior], Posterior]) -> Ensemble:
         return replace(self, components=tuple(map(change, self.components)))
 
-    def _mixed(self, laws: list[Law]) -> Law:
-        return laws[0] if len(laws) == 1 else Mixture(self._heard_weights, laws)
+    def _mixed(self, models: tuple[Marginals, ...]) -> Marginals:
+        return models[0] if len(models) == 1 else MixedMarginals(models, self._heard_weights)
 
     @cached_property
     def _heard(self) -> tuple[Posterior, ...]:

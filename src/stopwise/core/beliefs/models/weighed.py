@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The default model: three beliefs of how bad values are to be read, weighed by what came.
+"""The weighed model: three beliefs of how bad values are to be read, weighed by what came.
 
 Bad values say how bad bad is; they also inflate the scale of a Gaussian process, and with it the
 improvements that it promises. Compressing them (``SoftWarp``) helps on most real problems, harms
@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from stopwise.core.beliefs.ensemble import Ensemble
-from stopwise.core.beliefs.foresight import Seen, weigh
+from stopwise.core.beliefs.foresight import Seen, Weighed, weigh
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
 from stopwise.core.beliefs.models.model import Data
@@ -32,8 +32,8 @@ class Reading(NamedTuple):
     Args:
         name: For whoever explains it.
         prior: Its weight before any choice.
-        quantile: Of the initial design's values: the knee, above which values are compressed.
-        scale: Of the compression, in distances from the knee to the design's best value.
+        quantile: Of the first values: the knee, above which values are compressed.
+        scale: Of the compression, in distances from the knee to the best of the first values.
     """
 
     name: str
@@ -41,10 +41,10 @@ class Reading(NamedTuple):
     quantile: float
     scale: float
 
-    def warp(self, design: Array) -> Warp:
-        """The warp for a design with these values; none where the knee would be the best value."""
-        best = float(design.min())
-        knee = float(np.quantile(design, self.quantile))
+    def warp(self, first: Array) -> Warp:
+        """The warp that follows from the first values; none where their best one is the knee."""
+        best = float(first.min())
+        knee = float(np.quantile(first, self.quantile))
         tau = self.scale * (knee - best)
         return SoftWarp(knee, tau) if 0.0 < tau < np.inf else DEFAULT_WARP
 
@@ -77,7 +77,8 @@ class WeighedModel:
             if warp not in fits:
                 fits[warp] = fit_component(data, begin, warp=warp)
             components.append(fits[warp])
-        return self._ensemble(tuple(components), seen)
+        weights, trust = self._weigh(seen)
+        return Ensemble(tuple(components), weights, self._names, trust)
 
     def as_fitted(self, data: Data, fitted: ObjectiveFit) -> Ensemble:
         """Condition every component on the data."""
@@ -92,12 +93,11 @@ class WeighedModel:
         """The same components with the weights that follow from the choices."""
         if not isinstance(surrogate, Ensemble):
             return surrogate
-        weights, trust = weigh([reading.prior for reading in self.readings], seen)
+        weights, trust = self._weigh(seen)
         return replace(surrogate, weights=weights, trust=trust)
 
-    def _ensemble(self, components: tuple[Posterior, ...], seen: Sequence[Seen]) -> Ensemble:
-        weights, trust = weigh([reading.prior for reading in self.readings], seen)
-        return Ensemble(components, weights, self._names, trust)
+    def _weigh(self, seen: Sequence[Seen]) -> Weighed:
+        return weigh([reading.prior for reading in self.readings], seen)
 
     @property
     def _names(self) -> tuple[str, ...]:
