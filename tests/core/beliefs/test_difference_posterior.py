@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 
 from stopwise.core.beliefs import Hyperparameters, condition
-from stopwise.core.beliefs.difference_posterior import DifferencePosterior
+from stopwise.core.beliefs.difference_posterior import (
+    DifferencePosterior,
+    SoftDifference,
+    WarpedDifference,
+    difference_posterior,
+)
 from stopwise.core.beliefs.paths import exact_values
+from stopwise.core.beliefs.warps import SoftWarp
 from tests.support.dense import DenseGP
 
 GROUPS = np.array([0, 1, 1])
@@ -69,3 +75,50 @@ def test_it_cannot_be_changed_and_can_be_a_key(data):
     with pytest.raises(dataclasses.FrozenInstanceError):
         relative.x = X[0]
     assert {relative: 1}[relative] == 1
+
+
+# ------------------------------------------------------------------------- under a soft warp
+
+
+def seen_from_the_best(data, deviations):
+    """A softly warped posterior and its best point, so many deviations below the knee."""
+    X, y, Q = data
+    best = int(np.argmin(y))
+    plain = condition(X, y, HYPER, groups=GROUPS)(X[best : best + 1])
+    hyper = dataclasses.replace(HYPER, warp=SoftWarp(1e9, 1.0))
+    for _ in range(3):  # the deviation changes with the knee
+        knee = float(plain.mean[0] + deviations * plain.std[0])
+        hyper = dataclasses.replace(HYPER, warp=SoftWarp(knee, 2.0))
+        plain = condition(X, y, hyper, groups=GROUPS)(X[best : best + 1])
+    return condition(X, y, hyper, groups=GROUPS), X[best], Q
+
+
+def test_below_the_knee_a_soft_difference_is_what_the_nodes_say(data):
+    posterior, x, Q = seen_from_the_best(data, 5.0)
+    value = float(posterior(x[None, :]).mean[0]) - 0.3
+    soft = difference_posterior(posterior, x, value)
+    assert isinstance(soft, SoftDifference)
+    nodes = WarpedDifference(DifferencePosterior(posterior, x), value)
+    for level in (value - 2.0, value - 0.5, value):
+        ours, theirs = soft.law(Q).log_ei(level).value, nodes.law(Q).log_ei(level).value
+        np.testing.assert_allclose(np.exp(ours), np.exp(theirs), rtol=1e-2, atol=1e-6)
+
+
+def test_nearer_to_the_knee_nodes_are_needed(data):
+    posterior, x, _ = seen_from_the_best(data, 1.0)
+    assert isinstance(difference_posterior(posterior, x), WarpedDifference)
+
+
+def test_a_soft_difference_to_itself_is_certain_and_its_gradients_are_those_of_differences(data):
+    posterior, x, Q = seen_from_the_best(data, 5.0)
+    relative = difference_posterior(posterior, x)
+    median = float(posterior.law(x[None, :]).median[0])
+    law, _ = relative.law_with_gradient(x[None, :])
+    assert law.median[0] == pytest.approx(median)
+    assert law.std[0] == pytest.approx(0.0, abs=1e-6)
+    law, gradients = relative.law_with_gradient(Q)
+    np.testing.assert_allclose(law.parameters, relative.law(Q).parameters, rtol=1e-9)
+    for i, step in enumerate(1e-6 * np.eye(3)):
+        above, below = relative.law(Q + step).parameters, relative.law(Q - step).parameters
+        for gradient, high, low in zip(gradients, above, below, strict=True):
+            np.testing.assert_allclose(gradient[:, i], (high - low) / 2e-6, atol=1e-5)

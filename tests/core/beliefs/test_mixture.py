@@ -51,6 +51,35 @@ def test_a_mixture_of_one_answers_as_its_component():
         np.testing.assert_array_equal(ask(law), ask(component))
 
 
+def test_a_mixture_of_mixtures_is_one_mixture():
+    parts = [normal((mean, 0.5), (mean + 1.0, 2.0)) for mean in (0.0, 1.0, 4.0)]
+    inner = Mixture([1.0, 3.0], parts[:2])
+    nested = Mixture([0.5, 0.5], [inner, parts[2]])
+    flat = Mixture([0.125, 0.375, 0.5], parts)
+    assert len(nested.laws) == 3
+    np.testing.assert_allclose(nested.weights, flat.weights, rtol=1e-15)
+    np.testing.assert_array_equal(nested.parameters, flat.parameters)
+    for ask in (lambda law: law.log_ei(0.5), lambda law: law.fair_value(0.1)):
+        for one, other in zip(ask(nested), ask(flat), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+@pytest.mark.parametrize("price", [1e-6, 0.03, 0.5, 5.0])
+def test_fair_values_on_both_sides_of_a_knee_are_roots(price):
+    """Levels up to the knees and beyond them are asked apart; together they are the same."""
+    means = np.linspace(-2.0, 4.0, 25)
+    laws = [
+        Normal(means, np.full(25, 0.7)),
+        SoftWarped(Normal(means - 0.2, np.full(25, 0.5)), 0.5, 0.3),
+        SoftWarped(Normal(means + 0.1, np.full(25, 1.5)), 1.5, 0.1),
+    ]
+    law = Mixture([0.2, 0.5, 0.3], laws)
+    fair = law.fair_value(price)
+    np.testing.assert_allclose(law.log_ei(fair.value).value, np.log(price), rtol=1e-11, atol=1e-11)
+    alone = [law.at(np.arange(25) == i).fair_value(price).value[0] for i in range(25)]
+    np.testing.assert_allclose(fair.value, alone, rtol=1e-12)
+
+
 def test_weights_are_scaled_and_checked():
     parts = [normal((0.0, 1.0)), normal((1.0, 1.0))]
     law = Mixture([2.0, 6.0], parts)

@@ -115,15 +115,6 @@ def test_a_warp_is_increasing_and_its_inverse_undoes_it(warp):
 
 
 @EACH
-def test_the_log_slope_is_that_of_differences(warp):
-    rise = (warp.forward(VALUES + 1e-6) - warp.forward(VALUES - 1e-6)) / 2e-6
-    np.testing.assert_allclose(np.exp(warp.log_slope(VALUES)), rise, rtol=1e-7)
-    np.testing.assert_allclose(
-        warp.log_slope(VALUES), -np.log(warp.inverse_slope(warp.forward(VALUES))), atol=1e-12
-    )
-
-
-@EACH
 def test_the_inverse_overflows_without_a_warning(warp):
     with np.errstate(all="raise", over="warn"), warnings.catch_warnings():
         warnings.simplefilter("error")

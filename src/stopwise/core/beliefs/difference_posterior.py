@@ -11,12 +11,14 @@ The covariance is a sum of kernels about the data and x*, so its gradient is one
 The law is that of value + f(x) - f(x*), where the value is what is believed of f(x*): its mean, or
 in an ensemble the one value that all components are compared with. Where outputs are warped, f(x*)
 = w^-1(z*) with a normal z*, and given z* the warped f(x) is normal. The law is then a mixture over
-the nodes of a quadrature of z*; at x = x* every component of it is certain of the value.
+the nodes of a quadrature of z*; at x = x* every component of it is certain of the value. A soft
+warp is the identity up to its knee, and the best point is below it as a rule: f(x) - f(x*) is then
+the difference of the normals for all levels that an improvement is about, and no nodes are needed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,10 +27,11 @@ from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.kernel_basis import KernelBasis
 from stopwise.core.beliefs.laws import Law, Mixture, Normal, Shifted
 from stopwise.core.beliefs.surrogate import Marginals
-from stopwise.core.beliefs.warps import DEFAULT_WARP
+from stopwise.core.beliefs.warps import DEFAULT_WARP, SoftWarp, Warp
 from stopwise.core.numerics import cholesky
 from stopwise.core.numerics.arrays import Array
 
+_SURELY = 4.0  # deviations: z* is above the knee with a probability of 3e-5
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)  # of the quadrature of z*
 
 
@@ -45,6 +48,12 @@ def difference_posterior(posterior: Posterior, x: Array, value: float | None = N
         return DifferencePosterior(posterior, x, shift)
     if value is None:
         value = float(posterior.law(x[None, :]).median[0])
+    warp, at_x = posterior.hyper.warp, posterior(x[None, :])
+    mean, std = float(at_x.mean[0]), float(at_x.std[0])
+    if isinstance(warp, SoftWarp) and mean + _SURELY * std <= warp.knee:
+        shift = value - mean
+        moved = replace(warp, knee=warp.knee + shift)
+        return SoftDifference(DifferencePosterior(posterior, x, shift), moved)
     return WarpedDifference(DifferencePosterior(posterior, x), value)
 
 
@@ -119,6 +128,27 @@ class DifferencePosterior:
         return unit * np.append(-pull, 1.0)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class SoftDifference:
+    """The same under a soft warp whose knee is above f(x*), moved with the value.
+
+    Beyond the knee the law is that of a difference to the mean of f(x*); levels there are no
+    improvements.
+    """
+
+    difference: DifferencePosterior
+    warp: SoftWarp
+
+    def law(self, X: Array) -> Law:
+        """The softly warped normal difference."""
+        return self.warp.law(self.difference(X))
+
+    def law_with_gradient(self, X: Array) -> tuple[Law, tuple[Array, ...]]:
+        """The law and the gradients of its parameters in x."""
+        normal, *gradients = self.difference.with_gradient(X)
+        return self.warp.law(normal), tuple(gradients)
+
+
 @dataclass(frozen=True, eq=False)  # no slots: what derives from the fields is cached
 class WarpedDifference:
     """The same where outputs are warped: a mixture over the nodes of f(x*)."""
@@ -150,7 +180,7 @@ class WarpedDifference:
         centre = float(difference.posterior(difference.x[None, :]).mean[0])
         at_x = warp.inverse(centre + difference.reference * _NODES)
         laws = [
-            Shifted(warp.law(Normal(mean + node * slope, rest)), self.value - float(there))
+            _shifted_law(warp, Normal(mean + node * slope, rest), self.value - float(there))
             for node, there in zip(_NODES, at_x, strict=True)
         ]
         return Mixture(_WEIGHTS / _WEIGHTS.sum(), laws), slope, rest
@@ -160,3 +190,10 @@ class WarpedDifference:
         """One over the deviation of z*; 0 where f(x*) is certain."""
         reference = self.difference.reference
         return 1.0 / reference if reference > 0.0 else 0.0
+
+
+def _shifted_law(warp: Warp, normal: Normal, shift: float) -> Law:
+    """The law of f + shift; a soft warp moves with it, which a mixture can ask faster."""
+    if isinstance(warp, SoftWarp):
+        return replace(warp, knee=warp.knee + shift).law(Normal(normal.mean + shift, normal.std))
+    return Shifted(warp.law(normal), shift)

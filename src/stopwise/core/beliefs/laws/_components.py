@@ -12,6 +12,7 @@ import numpy as np
 from stopwise.core.beliefs.laws._roots import Rates, rates
 from stopwise.core.beliefs.laws.law import Law, WithSlopes
 from stopwise.core.beliefs.laws.normal import Normal
+from stopwise.core.beliefs.laws.soft_warped import SoftWarped
 from stopwise.core.numerics.arrays import Array
 
 
@@ -27,6 +28,13 @@ class Components:
 
     groups: tuple[tuple[Law, tuple[int, ...], Array], ...]
     count: int
+
+    @classmethod
+    def up_to(cls, level: Array | float, weights: Array, laws: Sequence[Law]) -> Components:
+        """The same for questions about EI up to a level; up to its knee a law is a normal."""
+        highest = np.max(level, initial=-np.inf)
+        alike = [normal_below_knee(law) if highest <= knee_of(law) else law for law in laws]
+        return cls.of(weights, alike)
 
     @classmethod
     def of(cls, weights: Array, laws: Sequence[Law]) -> Components:
@@ -52,11 +60,17 @@ class Components:
         """An answer with slopes for each component."""
         return self._in_order(answer, _of)
 
+    @property
+    def normals(self) -> Normal | None:
+        """All components, stacked, if they are normals."""
+        law, numbers, _ = self.groups[-1]
+        return law if isinstance(law, Normal) and len(numbers) == self.count else None
+
     def rates(self, level: Array) -> list[Rates]:
         """Log EI and its rates for each component."""
         return self._in_order(
             lambda law, _: (
-                _normal_rates(law, level) if isinstance(law, Normal) else rates(law, level)
+                normal_rates(law, level) if isinstance(law, Normal) else rates(law, level)
             ),
             lambda at, j: Rates(_of(at.log_ei, j), at.rate[j], at.bend[j]),
         )
@@ -72,11 +86,21 @@ class Components:
         return answers
 
 
+def knee_of(law: Law) -> float:
+    """The level up to which a law's improvements are those of a normal; inf if there is none."""
+    return law.knee if isinstance(law, SoftWarped) else np.inf
+
+
+def normal_below_knee(law: Law) -> Law:
+    """The normal of a softly warped law; any other law itself."""
+    return law.normal if isinstance(law, SoftWarped) else law
+
+
 def _of(part: WithSlopes, j: int) -> WithSlopes:
     return WithSlopes(part.value[j], tuple(slope[j] for slope in part.slopes))
 
 
-def _normal_rates(law: Normal, level: Array) -> Rates:
+def normal_rates(law: Normal, level: Array) -> Rates:
     """Of a normal, F/EI is minus the slope in the mean, and f/EI that in the deviation over s."""
     log_ei = law.log_ei(level)
     d_mean, d_std = log_ei.slopes

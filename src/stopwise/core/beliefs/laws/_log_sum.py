@@ -23,6 +23,13 @@ def log_sum(terms: Array) -> Array:
     return total
 
 
+def weighted_logs(weights: Array, values: Array) -> Array:
+    """Logs along the first axis, each plus its log weight; -inf where there is no weight."""
+    w = weights.reshape(-1, *[1] * (values.ndim - 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(w > 0.0, np.log(w) + values, -np.inf)
+
+
 def shares(terms: Array, total: Array) -> Array:
     """The part of each term in the sum: exp(term - total); 0 where the sum is 0 or infinite."""
     with np.errstate(invalid="ignore"):

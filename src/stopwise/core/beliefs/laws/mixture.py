@@ -11,12 +11,9 @@ import numpy as np
 from scipy.special import ndtri_exp
 
 from stopwise.core.beliefs.laws._components import Components
-from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares
-from stopwise.core.beliefs.laws._roots import (
-    Rates,
-    fair_value_from_right,
-    increasing_root,
-)
+from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares, weighted_logs
+from stopwise.core.beliefs.laws._mixture_rates import rates_of_mixture, right_of_root
+from stopwise.core.beliefs.laws._roots import fair_value_from_right, increasing_root
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
@@ -37,7 +34,7 @@ class Mixture:
 
     Args:
         weights: One for each component, not negative; they are scaled to a sum of 1.
-        laws: The components.
+        laws: The components; of a mixture among them, its own ones.
 
     Example:
         >>> from stopwise.core.beliefs.laws import Normal
@@ -61,10 +58,12 @@ class Mixture:
                 " them negative, and not all of them 0."
             )
             raise InputError(message)
-        weights /= total
+        laws = tuple(zip(weights / total, self.laws, strict=True))
+        flat = [pair for weight, law in laws for pair in _components_of(weight, law)]
+        weights = np.array([weight for weight, _ in flat])
         weights.flags.writeable = False
         object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "laws", tuple(self.laws))
+        object.__setattr__(self, "laws", tuple(law for _, law in flat))
 
     @property
     def parameters(self) -> tuple[Array, ...]:
@@ -94,7 +93,8 @@ class Mixture:
 
     def log_ei(self, level: Array | float) -> WithSlopes:
         """Log of the weighted sum of expected improvements."""
-        return self._log_sum(self._components.with_slopes(lambda law, _: law.log_ei(level)))
+        components = Components.up_to(level, self.weights, self.laws)
+        return self._log_sum(components.with_slopes(lambda law, _: law.log_ei(level)))
 
     def log_ei_between(self, low: Array | float, level: Array | float) -> WithSlopes:
         """The same above a level."""
@@ -111,17 +111,18 @@ class Mixture:
 
     def log_cdf(self, level: Array | float) -> Array:
         """Log of the weighted sum of cdfs."""
-        return log_sum(self._terms(self._components.values(lambda law, _: law.log_cdf(level))))
+        cdfs = self._components.values(lambda law, _: law.log_cdf(level))
+        return log_sum(weighted_logs(self.weights, cdfs))
 
     def log_survival(self, level: Array | float) -> Array:
         """Log of the weighted sum of survival functions."""
         survivals = self._components.values(lambda law, _: law.log_survival(level))
-        return log_sum(self._terms(survivals))
+        return log_sum(weighted_logs(self.weights, survivals))
 
     def log_density(self, level: Array | float) -> Array:
         """Log of the weighted sum of densities."""
         densities = self._components.values(lambda law, _: law.log_density(level))
-        return log_sum(self._terms(densities))
+        return log_sum(weighted_logs(self.weights, densities))
 
     def z_score(self, level: Array | float) -> WithSlopes:
         """From the log cdf below the median and the log survival above: precise in both tails."""
@@ -165,10 +166,10 @@ class Mixture:
         """
         if len(self.laws) == 1:
             return self.laws[0].fair_value(price)
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            alone = self._components.values(lambda law, w: law.fair_value(price / w).value)
-        start = alone[self.weights > 0.0].min(axis=0)
-        return fair_value_from_right(self, price, start, Mixture._rates)
+        start = right_of_root(self.weights, self.laws, price)
+        return fair_value_from_right(
+            self, price, start, lambda law, level: rates_of_mixture(law.weights, law.laws, level)
+        )
 
     def at(self, where: Mask) -> Mixture:
         """The law at some of the points."""
@@ -188,35 +189,14 @@ class Mixture:
         pairs = zip(self.weights.tolist(), self.laws, strict=True)
         return [(w, law) for w, law in pairs if w > 0.0]
 
-    def _terms(self, values: Array) -> Array:
-        """Logs, each plus its log weight; -inf for a component of no weight."""
-        w = self.weights.reshape(-1, *[1] * (values.ndim - 1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(w > 0.0, np.log(w) + values, -np.inf)
-
     def _log_sum(self, parts: list[WithSlopes]) -> WithSlopes:
         if len(parts) == 1:
             return parts[0]
-        terms = self._terms(np.array([part.value for part in parts]))
+        terms = weighted_logs(self.weights, np.array([part.value for part in parts]))
         total = log_sum(terms)
         of_parts = zip(shares(terms, total), parts, strict=True)
         slopes = tuple(scaled(share, slope) for share, part in of_parts for slope in part.slopes)
         return WithSlopes(total, slopes)
-
-    def _rates(self, level: Array) -> Rates:
-        """Log EI and its rates: those of the components, weighted by their shares in EI."""
-        parts = self._components.rates(level)
-        terms = self._terms(np.array([part.log_ei.value for part in parts]))
-        total = log_sum(terms)
-        share = shares(terms, total)
-        slopes = (
-            scaled(one, slope)
-            for one, part in zip(share, parts, strict=True)
-            for slope in part.log_ei.slopes
-        )
-        rate = _total([scaled(one, part.rate) for one, part in zip(share, parts, strict=True)])
-        bend = _total([scaled(one, part.bend) for one, part in zip(share, parts, strict=True)])
-        return Rates(WithSlopes(total, tuple(slopes)), rate, bend)
 
     def _z(self, level: Array | float) -> Array:
         below, above = self.log_cdf(level), self.log_survival(level)
@@ -243,6 +223,13 @@ class Mixture:
                 for slope, in_part in zip(score.slopes, part.slopes, strict=True)
             ]
         return tuple(slopes)
+
+
+def _components_of(weight: float, law: Law) -> list[tuple[float, Law]]:
+    """A component, or those of a mixture: a mixture of mixtures is one mixture."""
+    if not isinstance(law, Mixture):
+        return [(weight, law)]
+    return [(weight * w, part) for w, part in zip(law.weights, law.laws, strict=True)]
 
 
 def _total(arrays: list[Array]) -> Array:

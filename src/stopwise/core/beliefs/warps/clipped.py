@@ -43,10 +43,6 @@ class Clipped:
         inside = (value >= self.low) & (value <= self.high)
         return np.where(inside, self.of.inverse_slope(g), 0.0)
 
-    def log_slope(self, y: Array) -> Array:
-        """As the warp within."""
-        return self.of.log_slope(y)
-
     def law(self, normal: Normal) -> Law:
         """The clipped law."""
         return Bounded(self.of.law(normal), self.low, self.high)

@@ -26,10 +26,6 @@ class Identity:
         """The values."""
         return y
 
-    def log_slope(self, y: Array) -> Array:
-        """Zero."""
-        return np.zeros_like(y)
-
     def inverse(self, g: Array) -> Array:
         """The values."""
         return g

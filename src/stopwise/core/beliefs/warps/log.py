@@ -56,10 +56,6 @@ class LogWarp:
         warped: Array = np.log(values - self.low)
         return warped
 
-    def log_slope(self, y: Array) -> Array:
-        """Log w'(y) = -log(y - low)."""
-        return -self.forward(y)
-
     def inverse(self, g: Array) -> Array:
         """Back; infinite where that overflows."""
         return self.low + self.inverse_slope(g)

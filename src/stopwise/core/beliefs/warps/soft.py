@@ -10,7 +10,6 @@ from typing import ClassVar
 from stopwise.core.beliefs.laws import Normal, SoftWarped
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.soft_log import (
-    log_slope_of_soft_log,
     slope_of_soft_exp,
     soft_exp,
     soft_log,
@@ -55,10 +54,6 @@ class SoftWarp:
     def forward(self, y: Array) -> Array:
         """The values, those beyond the knee compressed."""
         return soft_log(y, self.knee, self.tau)
-
-    def log_slope(self, y: Array) -> Array:
-        """Log w'(y): 0 up to the knee."""
-        return log_slope_of_soft_log(y, self.knee, self.tau)
 
     def inverse(self, g: Array) -> Array:
         """Back; infinite where that overflows."""

@@ -34,10 +34,6 @@ class Warp(Protocol):
         """From the user's units to the model's; an InputError for values that it cannot take."""
         ...
 
-    def log_slope(self, y: Array) -> Array:
-        """The log of the derivative of ``forward``, for the densities of values."""
-        ...
-
     def inverse(self, g: Array) -> Array:
         """From the model's units back to the user's."""
         ...

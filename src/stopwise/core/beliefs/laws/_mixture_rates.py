@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the fair value of a mixture is made of: its EI with its rates, and where a search begins.
+
+Most of a step is spent here. Up to its knee a softly warped normal is a normal, and normals are
+asked together; the levels that matter are below the knees, as a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from stopwise.core.beliefs.laws._components import (
+    Components,
+    knee_of,
+    normal_below_knee,
+    normal_rates,
+)
+from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares, weighted_logs
+from stopwise.core.beliefs.laws._roots import Rates
+from stopwise.core.beliefs.laws.law import Law, WithSlopes
+from stopwise.core.beliefs.laws.soft_warped import SoftWarped
+from stopwise.core.numerics.arrays import Array, Mask
+from stopwise.core.numerics.soft_log import soft_exp
+
+Laws = Sequence[Law]
+
+
+def right_of_root(weights: Array, laws: Laws, price: Array | float) -> Array:
+    """Levels at which EI is at least the price c: min g_i(c/w_i) over the components, or above.
+
+    A softly warped component is not asked for its fair value: it is at most that of its normal,
+    unwarped, because the warp's inverse stretches differences.
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        components = Components.of(weights, [normal_below_knee(law) for law in laws])
+        values = components.values(lambda law, w: law.fair_value(price / w).value)
+        for value, law in zip(values, laws, strict=True):
+            if isinstance(law, SoftWarped):
+                value[...] = soft_exp(value, law.knee, law.tau)
+    values[weights == 0.0] = np.inf
+    return np.asarray(values.min(axis=0))
+
+
+def rates_of_mixture(weights: Array, laws: Laws, level: Array) -> Rates:
+    """Log EI and its rates; levels beyond a knee apart from the others."""
+    beyond = level > min(map(knee_of, laws))
+    if beyond.all() or not beyond.any():
+        return _rates(weights, laws, level)
+    there = _rates(weights, _at(laws, beyond), level[beyond])
+    elsewhere = _rates(weights, _at(laws, ~beyond), level[~beyond])
+    return _merged(beyond, there, elsewhere)
+
+
+def _rates(weights: Array, laws: Laws, level: Array) -> Rates:
+    """Those of the components, weighted by their shares in EI."""
+    components = Components.up_to(level, weights, laws)
+    if components.normals is not None:
+        return _rates_of_normals(weights, normal_rates(components.normals, level))
+    parts = components.rates(level)
+    terms = weighted_logs(weights, np.array([part.log_ei.value for part in parts]))
+    total = log_sum(terms)
+    pairs = list(zip(shares(terms, total), parts, strict=True))
+    slopes = tuple(scaled(share, slope) for share, part in pairs for slope in part.log_ei.slopes)
+    rate = np.sum([scaled(share, part.rate) for share, part in pairs], axis=0)
+    bend = np.sum([scaled(share, part.bend) for share, part in pairs], axis=0)
+    return Rates(WithSlopes(total, slopes), rate, bend)
+
+
+def _rates_of_normals(weights: Array, parts: Rates) -> Rates:
+    """The same where all components are normals, in arrays whose first axis is theirs."""
+    terms = weighted_logs(weights, parts.log_ei.value)
+    total = log_sum(terms)
+    share = shares(terms, total)
+    d_mean, d_std = (scaled(share, slope) for slope in parts.log_ei.slopes)
+    slopes = tuple(slope for both in zip(d_mean, d_std, strict=True) for slope in both)
+    bend = scaled(share, parts.bend).sum(axis=0)
+    return Rates(WithSlopes(total, slopes), -d_mean.sum(axis=0), bend)
+
+
+def _merged(where: Mask, there: Rates, elsewhere: Rates) -> Rates:
+    """The rates of two parts of the points."""
+
+    def merged(one: Array, other: Array) -> Array:
+        both = np.empty(where.shape)
+        both[where], both[~where] = one, other
+        return both
+
+    slopes = map(merged, there.log_ei.slopes, elsewhere.log_ei.slopes)
+    log_ei = WithSlopes(merged(there.log_ei.value, elsewhere.log_ei.value), tuple(slopes))
+    return Rates(log_ei, merged(there.rate, elsewhere.rate), merged(there.bend, elsewhere.bend))
+
+
+def _at(laws: Laws, where: Mask) -> list[Law]:
+    return [law.at(where) for law in laws]
