@@ -24,8 +24,8 @@ def wavy(x):
 
 
 def told(space, n=16, *, deviation=0.3, seed=0, **options):
-    """A study that was told n noisy values of a wave."""
-    study = sw.Study(space, **{"lam": 0.01, "noise": "learn", **options})
+    """A study of one Gaussian process that was told n noisy values of a wave."""
+    study = sw.Study(space, **{"lam": 0.01, "noise": "learn", "surrogate": "plain", **options})
     rng = np.random.default_rng(seed)
     for i in rng.permutation(41)[:n]:
         study.tell({"x": i / 40}, wavy(i / 40) + deviation * rng.standard_normal())
@@ -148,7 +148,7 @@ def test_rows_are_not_repeated_unless_that_is_asked_for(acquisition):
         rng = np.random.default_rng(0)
         study = sw.Study(
             FEW, lam=1e-6, noise=4.0, acquisition=acquisition, n_initial=3,
-            replicates=replicates, stopping=FixedTrials(9),
+            replicates=replicates, stopping=FixedTrials(9), surrogate="plain",
         )  # fmt: skip
         while not study.should_stop().stop:
             trial = study.ask()

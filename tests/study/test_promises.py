@@ -63,7 +63,7 @@ def test_in_turn_the_gains_add_up_to_the_progress_after_the_design(space, name, 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_the_promise_is_the_expected_improvement_by_the_belief_that_chose(direction):
     sign = 1.0 if direction == "minimize" else -1.0
-    study = going_on(sw.Study(BOX, lam=1e-3, direction=direction), 9, sign=sign)
+    study = going_on(sw.Study(BOX, lam=1e-3, surrogate="plain", direction=direction), 9, sign=sign)
     snapshot, trial = study.snapshot(), study.ask()
     law = snapshot.belief.objective.law(study.domain.encode([trial.params]))
     draws = law.mean + law.std * np.random.default_rng(0).standard_normal(200_000)
@@ -115,7 +115,7 @@ def test_side_by_side_the_credit_goes_in_the_order_of_telling():
 
 
 def test_a_pending_trial_is_believed_when_the_next_one_promises():
-    study = going_on(sw.Study(LINE, lam=1e-5), 6)
+    study = going_on(sw.Study(LINE, lam=1e-5, surrogate="plain"), 6)
     study.ask()
     believed = with_pending_believed(study.snapshot())
     trial = study.ask()
@@ -135,7 +135,9 @@ def test_a_trial_that_is_dropped_has_no_promise():
 
 
 def test_with_noise_the_promise_is_the_expected_fall_of_the_lowest_mean():
-    study = going_on(sw.Study(BOX, lam=1e-4, noise=0.01, replicates=True), 9, noise=1.0)
+    study = going_on(
+        sw.Study(BOX, lam=1e-4, surrogate="plain", noise=0.01, replicates=True), 9, noise=1.0
+    )
     snapshot = study.snapshot()
     trial = study.ask()
     [x] = study.domain.encode([trial.params])
@@ -158,7 +160,7 @@ def test_with_noise_a_disappointment_delivers_nothing_and_a_failure_neither():
 
 
 def test_with_noise_side_by_side_what_was_told_meanwhile_counts_before():
-    study = going_on(sw.Study(BOX, lam=1e-5, noise=0.01), 8, noise=1.0)
+    study = going_on(sw.Study(BOX, lam=1e-5, surrogate="plain", noise=0.01), 8, noise=1.0)
     posterior = study.snapshot().belief.posterior
     first, second = study.ask(), study.ask()
     X = study.snapshot().X
@@ -177,7 +179,7 @@ def test_with_noise_side_by_side_what_was_told_meanwhile_counts_before():
 
 def test_under_its_own_belief_a_noisy_study_keeps_its_promises_on_average():
     """Outcomes are drawn from the belief; the mean of what is delivered is what was promised."""
-    study = going_on(sw.Study(BOX, lam=1e-5, noise=0.02), 9, noise=1.0)
+    study = going_on(sw.Study(BOX, lam=1e-5, surrogate="plain", noise=0.02), 9, noise=1.0)
     trial = study.ask()
     [x] = study.domain.encode([trial.params])
     law = study.snapshot().belief.posterior.law(x[None, :])

@@ -51,7 +51,10 @@ def path_of(study):
 # ------------------------------------------------------------------------------ what it is for
 
 
-def test_the_smallest_case_stops_on_every_seed():
+@pytest.mark.parametrize(
+    "seeds", [range(3), pytest.param(range(3, 20), marks=pytest.mark.slow)], ids=["three", "all"]
+)
+def test_the_smallest_case_stops_on_every_seed(seeds):
     """Four parameters and a corner of 50: one process alone does not stop on 5 of 11 seeds."""
 
     def f(p):
@@ -62,10 +65,10 @@ def test_the_smallest_case_stops_on_every_seed():
         )
 
     space = {k: sw.Real(0.0, 1.0) for k in "abcd"}
-    for seed in range(5):
+    for seed in seeds:
         result = sw.minimize(f, space, lam=0.01, seed=seed, max_trials=60, surrogate="default")
         assert result.verdict.rule == "pbgi", seed
-        assert result.best.value < 2.2
+        assert result.best.value < 2.05
 
 
 @pytest.mark.parametrize("space", SPACES)

@@ -105,9 +105,8 @@ def gain_per_cost(snapshot: Snapshot, acquisition: Bindable | None = None) -> Si
 
 def discount(now: Signal) -> str:
     """A clause about the trust in promised gains, for sentences; empty where it is full."""
-    if "trust" not in now.facts:
-        return ""
-    return f" (promised gains are believed at {percent(now.facts['trust'])})"
+    believed = percent(now.facts.get("trust", 1.0))
+    return "" if believed == percent(1.0) else f" (promised gains are believed at {believed})"
 
 
 def evaluations(snapshot: Snapshot) -> Signal:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The priced design: fewer points than the spread design has, spread over the cheap part.
+"""The priced design: points spread over the cheap part of the space.
 
 Costs of one space often differ by orders of magnitude, and most of what a blind design costs is
 then paid for its few dearest points. This design takes the points of the same sequence and leaves
@@ -36,20 +36,20 @@ class PricedDesign:
 
     Args:
         share: The share of the space that counts as cheap, and as near the centre.
+        span: Of one parameter's range. In few dimensions more of the space counts as cheap: what
+            spans so much of the range of every parameter.
         tolerance: Points that cost at most this many times the cheapest count as cheap, too. Where
             that is known of all points, it is the spread design.
     """
 
     share: float = 0.3
+    span: float = 0.7
     tolerance: float = 1.5
 
     def size(self, beginning: DesignSoFar) -> int:
-        """One for each parameter, and one more; twice as many if all are known to cost alike."""
+        """As many as the spread design has; half as many where costs are to be learned."""
         least = beginning.domain.d + 1
-        if not is_known(beginning.cost):
-            return least
-        cost = _expected(beginning.fresh(_POOL), beginning)
-        return 2 * least if cost.max() <= self.tolerance * cost.min() else least
+        return 2 * least if is_known(beginning.cost) else least
 
     def plans_ahead(self, cost: CostModel) -> bool:
         """Whether costs are known, so that no cost that is paid changes what comes next."""
@@ -70,13 +70,17 @@ class PricedDesign:
         if not is_known(so_far.cost) and len(so_far.paid) < _COSTS:
             return self._inner(pool, so_far)
         cost = _expected(pool, so_far)
-        limit = max(float(np.quantile(cost, self.share)), self.tolerance * float(cost.min()))
+        share = self._share(so_far.domain)
+        limit = max(float(np.quantile(cost, share)), self.tolerance * float(cost.min()))
         return _up_to(limit, cost)
+
+    def _share(self, domain: Domain) -> float:
+        return max(self.share, self.span**domain.d)
 
     def _inner(self, pool: Array, so_far: DesignSoFar) -> Indices:
         """The same with the distance from the centre in place of the cost; the centre first."""
         distance = _from_centre(so_far.domain, pool)
-        order = _up_to(float(np.quantile(distance, self.share)), distance)
+        order = _up_to(float(np.quantile(distance, self._share(so_far.domain))), distance)
         if len(so_far.taken):
             return order
         first = int(distance.argmin())
