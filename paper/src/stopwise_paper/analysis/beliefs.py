@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stopwise_paper.analysis.regret import adjusted_curve
+from stopwise_paper.analysis.worse_sets import surely_worse
 from stopwise_paper.arrays import Array, Indices
 from stopwise_paper.runs.beliefs.plan import PAPER, PARTS, VARIANTS, half_of, part_of, variant_of
 from stopwise_paper.runs.beliefs.record import BeliefRun
@@ -83,11 +84,9 @@ class SetMeans:
         """The means of runs of one variant at one price; data sets in alphabetical order."""
         by_set: dict[str, list[tuple[float, ...]]] = defaultdict(list)
         for run in runs:
-            problem, seed = run.cell.problem, run.cell.seed
-            known = part_of(run.cell) == "lcbench"
-            baseline = baselines.get((problem, seed, run.lam)) if known else None
-            row = (run.adjusted, *(baseline or NO_BASELINE), run.paid, run.paid_at_once)
-            by_set[problem].append(row)
+            baseline = _baseline(run, baselines)
+            row = (run.adjusted, *baseline, run.paid, run.paid_at_once)
+            by_set[run.cell.problem].append(row)
         columns = np.array([np.mean(by_set[name], axis=0) for name in sorted(by_set)]).T
         return cls(*columns)
 
@@ -176,6 +175,8 @@ def compare(
         lambda: defaultdict(list)
     )
     for run in compared_runs(runs):
+        if PARTS[part_of(run.cell)].to_the_cap:  # nothing was decided
+            continue
         group = (half_of(run.cell.problem), part_of(run.cell), price_of(run))
         groups[group][variant_of(run.cell)].append(run)
     rows = []
@@ -223,6 +224,26 @@ def price_of(run: BeliefRun) -> str:
     return f"{run.lam:g}" if evaluations is None else f"gap/{evaluations}"
 
 
+def _baseline(run: BeliefRun, baselines: Mapping[tuple[str, int, float], Baseline]) -> Baseline:
+    """The baseline of a run's study; none but for LCBench with known costs."""
+    if part_of(run.cell) != "lcbench":
+        return NO_BASELINE
+    return baselines.get((run.cell.problem, run.cell.seed, run.lam), NO_BASELINE)
+
+
+def _excesses(
+    runs: Iterable[BeliefRun], baselines: Mapping[tuple[str, int, float], Baseline]
+) -> list[list[float]]:
+    """Regret above that of stopping at once, in the order of seeds, for each data set."""
+    by_set: dict[str, list[float]] = defaultdict(list)
+    for run in runs:
+        immediate = _baseline(run, baselines).immediate
+        own = run.paid - run.paid_at_once
+        excess = own if np.isnan(immediate) else run.adjusted - immediate
+        by_set[run.cell.problem].append(excess)
+    return list(by_set.values())
+
+
 def _order(group: tuple[str, str, str]) -> tuple[str, int, float, str]:
     """Halves, then parts as they are listed, then prices from high to low."""
     half, part, last = group
@@ -250,6 +271,7 @@ def _row(
     row["design_paid"] = float(np.mean([r.lam * r.initial_cost / r.gap for r in runs]))
     row["never_stopped"] = float(np.mean([not run.stopped for run in runs]))
     row["worse_sets"] = ours.worse
+    row["surely_worse_sets"] = surely_worse(_excesses(runs, baselines))
     row["t"] = float(np.mean([run.T for run in runs]))
     row |= {f"ratio_{first}": kept_promises(runs, first, last)["ratio"] for first, last in PHASES}
     return row

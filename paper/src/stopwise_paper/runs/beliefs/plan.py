@@ -36,11 +36,13 @@ class BeliefVariant:
         surrogate: The option of a study.
         design: ``"published"`` (2(d + 1) points, as in the paper's experiments) or ``"priced"``.
         prior: Of the hyper-parameters; the study's default if left out.
+        noise: ``"learn"`` if the noise of evaluations is learned; none if left out.
     """
 
     surrogate: str
     design: str
     prior: str | None = None
+    noise: str | None = None
 
 
 PAPER, DEFAULT = "paper", "default"
@@ -50,6 +52,7 @@ VARIANTS = {
     "weighed + published design": BeliefVariant("default", PUBLISHED_DESIGN),
     "plain": BeliefVariant("plain", PUBLISHED_DESIGN),
     "plain + priced design": BeliefVariant("plain", PRICED_DESIGN),
+    "default, noise learned": BeliefVariant("default", PRICED_DESIGN, noise="learn"),
 }
 
 
@@ -63,6 +66,8 @@ class Part:
         title: For tables and figures.
         lams: Lambdas; from the gap of each problem if left out.
         prior: Of the published model; ``"gamma"`` unless it learns nothing under it.
+        to_the_cap: Whether studies go on to the cap whatever the rule says. What was promised and
+            delivered is then over the same number of choices for every belief.
     """
 
     problems: Callable[[], list[tuple[str, str]]]
@@ -70,6 +75,7 @@ class Part:
     title: str
     lams: tuple[float, ...] | None = None
     prior: str | None = "gamma"
+    to_the_cap: bool = False
 
 
 def beliefs_plan(
@@ -102,10 +108,8 @@ def half_of(problem: str) -> str:
 def variant_of(cell: Cell) -> str:
     """The name of a cell's variant."""
     for name, variant in VARIANTS.items():
-        if (variant.surrogate, variant.design) == (
-            cell.option("surrogate"),
-            cell.option("design"),
-        ):
+        options = (variant.surrogate, variant.design, variant.noise)
+        if options == tuple(map(cell.option, ("surrogate", "design", "noise"))):
             return name
     message = f"no variant has the options {dict(cell.options)}."
     raise InputError(message)
@@ -116,8 +120,11 @@ def part_of(cell: Cell) -> str:
     collection = cell.problem.partition(":")[0]
     by_collection = {"nats-topology": "nats", "box": "functions"}
     name = by_collection.get(collection, collection)
-    learned = name == "lcbench" and cell.cost == LEARNED
-    return "lcbench-learned" if learned else name
+    if name != "lcbench":
+        return name
+    if cell.option("to_the_cap"):
+        return "lcbench-100"
+    return "lcbench-learned" if cell.cost == LEARNED else name
 
 
 def _check_known(kind: str, names: Sequence[str], table: Mapping[str, object]) -> None:
@@ -155,7 +162,13 @@ def _options(part: Part, name: str) -> dict[str, Option]:
     """The options that make a cell one of a variant."""
     variant = VARIANTS[name]
     prior = None if variant.prior is None else part.prior
-    return {"surrogate": variant.surrogate, "design": variant.design, "prior": prior}
+    return {
+        "surrogate": variant.surrogate,
+        "design": variant.design,
+        "prior": prior,
+        "noise": variant.noise,
+        "to_the_cap": part.to_the_cap or None,
+    }
 
 
 # ------------------------------------------------------------------------------- parts
@@ -163,6 +176,10 @@ def _options(part: Part, name: str) -> dict[str, Option]:
 
 def _lcbench() -> list[tuple[str, str]]:
     return [(f"lcbench:{dataset}", "proxy") for dataset in lcbench_datasets()]
+
+
+def _lcbench_judged() -> list[tuple[str, str]]:
+    return [(name, cost) for name, cost in _lcbench() if half_of(name) == JUDGED]
 
 
 def _lcbench_learned() -> list[tuple[str, str]]:
@@ -200,6 +217,13 @@ def _sizes(seeds: int, cap: int = 100, **options: Option) -> dict[str, Size]:
 
 PARTS = {
     "lcbench": Part(_lcbench, _sizes(2, 200), "LCBench, known costs", LCBENCH_LAMS),
+    "lcbench-100": Part(
+        _lcbench_judged,
+        _sizes(1),
+        "LCBench, 100 evaluations whatever the rule says",
+        LCBENCH_LAMS[1:2],
+        to_the_cap=True,
+    ),
     "lcbench-learned": Part(_lcbench_learned, _sizes(3), "LCBench, learned costs"),
     "alexnet": Part(_alexnet, _sizes(3), "AlexNet, learned costs"),
     "taskset": Part(_taskset, _sizes(2), "TaskSet"),

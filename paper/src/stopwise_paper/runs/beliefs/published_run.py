@@ -42,7 +42,8 @@ def published_trajectories(folder: Path) -> dict[Key, Trajectory]:
 
 def published_like(cell: Cell, trajectories: dict[Key, Trajectory]) -> Trajectory | None:
     """The trajectory that has what a cell asks for, if there is one."""
-    if variant_of(cell) != PAPER or part_of(cell) != "lcbench" or cell.lam is None:
+    of_lcbench = part_of(cell) in ("lcbench", "lcbench-100")
+    if variant_of(cell) != PAPER or not of_lcbench or cell.lam is None:
         return None
     trajectory = trajectories.get((cell.problem, cell.seed, cell.lam))
     return trajectory if trajectory is not None and cell.cap <= trajectory.T else None
@@ -54,7 +55,7 @@ def read_published(cell: Cell, trajectory: Trajectory) -> BeliefRun:
     lam = float(cell.lam or math.nan)
     signal = trajectory.signals[LOG_GAIN_PER_COST].value[: cell.cap + 1]
     stops = np.flatnonzero(signal <= math.log(lam))
-    T = int(stops[0]) if len(stops) else cell.cap
+    T = int(stops[0]) if len(stops) and not cell.option("to_the_cap") else cell.cap
     n = trajectory.n_initial
     upto = trajectory.upto(T)
     incumbent = upto.incumbent[n - 1 :]

@@ -61,11 +61,13 @@ def run_study(cell: Cell) -> BeliefRun:
         evaluated = _Evaluated(problem, cell.cost)
         options: dict[str, Any] = {"lam": units.lam(cell), "seed": cell.seed}
         options["cost"] = _cost_option(problem, cell.cost)
+        if cell.option("noise") is not None:
+            options["noise"] = cell.option("noise")
         design = _priced_design if cell.option("design") == PRICED_DESIGN else _published_design
         design(cell, problem, options, evaluated)
         n_initial = len(evaluated.costs)
         study = _told_study(cell, problem, options, evaluated)
-        rule = _run_to_the_end(study, evaluated, cell.cap)
+        rule = _run_to_the_end(study, evaluated, cell.cap, obey=not cell.option("to_the_cap"))
         gains = {promise.trial: promise for promise in study.promises}
         promises = [gains.get(n) for n in range(n_initial, len(evaluated.costs))]
         return BeliefRun(
@@ -158,11 +160,14 @@ def _told_study(
     return study
 
 
-def _run_to_the_end(study: sw.Study, evaluated: _Evaluated, cap: int) -> str:
-    """Ask and tell until the study stops; the rule that stopped it, or nothing at the cap."""
+def _run_to_the_end(study: sw.Study, evaluated: _Evaluated, cap: int, *, obey: bool) -> str:
+    """Ask and tell until the study stops; the rule that stopped it, or nothing at the cap.
+
+    If the rule is not to be obeyed, always to the cap.
+    """
     for _ in range(cap):
         verdict = study.should_stop()
-        if verdict.stop:
+        if verdict.stop and obey:
             return verdict.rule
         trial = study.ask()
         study.tell(trial, *evaluated.evaluate(trial.params))
