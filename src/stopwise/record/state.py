@@ -131,27 +131,23 @@ class State:
             return self
         if number != self.next:
             raise ValueError(f"trial {number} is asked, and the next one is {self.next}")
-        state = replace(
-            self,
-            pending={**self.pending, number: trial},
-            next=number + 1,
-            asked=self.asked + 1,
-            queue=self.queue[1:] if event.designed else self.queue,
-            verdict=None,
-        )
+        changes: dict[str, Any] = {
+            "pending": {**self.pending, number: trial},
+            "next": number + 1,
+            "asked": self.asked + 1,
+            "queue": self.queue[1:] if event.designed else self.queue,
+            "verdict": None,
+        }
         if event.foresight is not None:
-            state = replace(state, foresights={**self.foresights, number: event.foresight})
-        if event.fitted is None:
-            return state
-        n = len(self.history)
-        state = replace(state, fitted=event.fitted, fitted_at=n)
-        if event.promised is None:
-            return state
-        return replace(
-            state,
-            promises={**self.promises, number: Promise(number, event.promised)},
-            chosen_with={**self.chosen_with, number: (event.fitted, n)},
-        )
+            changes["foresights"] = {**self.foresights, number: event.foresight}
+        if event.fitted is not None:
+            n = len(self.history)
+            changes |= {"fitted": event.fitted, "fitted_at": n}
+            if event.promised is not None:
+                promise = Promise(number, event.promised)
+                changes["promises"] = {**self.promises, number: promise}
+                changes["chosen_with"] = {**self.chosen_with, number: (event.fitted, n)}
+        return replace(self, **changes)
 
     def _told(self, event: TrialTold) -> State:
         observation, number = event.observation, event.observation.number
@@ -169,7 +165,8 @@ class State:
         if observation.failed:  # the signals of this n were computed without the failure
             traces = _forgotten(traces, history)
         return replace(
-            self._without_pending(number),
+            self,
+            **self._not_pending(number),
             history=history,
             told_choices=told_choices,
             promises=promises,
@@ -184,18 +181,18 @@ class State:
                 return self  # dropped already
             raise ValueError(f"trial {number} is dropped and was not pending")
         promises = _less(self.promises, number)
-        return replace(self._without_pending(number), promises=promises, verdict=None)
+        return replace(self, **self._not_pending(number), promises=promises, verdict=None)
 
-    def _without_pending(self, number: int) -> State:
+    def _not_pending(self, number: int) -> dict[str, Any]:
+        """The fields that change when a trial is no longer pending."""
         if number not in self.pending:
-            return self
-        return replace(
-            self,
-            pending=_less(self.pending, number),
-            foresights=_less(self.foresights, number),
-            chosen_with=_less(self.chosen_with, number),
-            unanswered=_without(self.unanswered, number),
-        )
+            return {}
+        return {
+            "pending": _less(self.pending, number),
+            "foresights": _less(self.foresights, number),
+            "chosen_with": _less(self.chosen_with, number),
+            "unanswered": _without(self.unanswered, number),
+        }
 
 
 def _forgotten(traces: Mapping[str, Trace], history: History) -> dict[str, Trace]:

@@ -70,7 +70,7 @@ def resume(path: str | PathLike[str], given: Mapping[str, Any], version: str) ->
 def _resumed(
     file: LineFile, content: JournalContent, given: dict[str, Any], version: str
 ) -> ResumedStudy:
-    with content.reading(1):
+    with content.reading_header():
         begun_by = content.header["version"]
         space = _space(content.header["space"], given.pop("space", None))
         domain = as_domain(space)
@@ -94,7 +94,7 @@ def _resumed(
 def load(path: str | PathLike[str]) -> ResumedStudy:
     """Look at a journal; objects that a file cannot hold are replaced or left out, with a note."""
     content = look_at(path)
-    with content.reading(1):
+    with content.reading_header():
         written = content.header["space"]
         for name in lacks_choices(written):
             entry = written["parameters"][name]

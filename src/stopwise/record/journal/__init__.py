@@ -27,6 +27,9 @@ from stopwise.record.state import State
 __all__ = ["Journal", "JournalContent", "ResumeWarning", "has_begun", "look_at", "reopen"]
 
 
+_MISREAD = (KeyError, TypeError, ValueError, IndexError, AttributeError)
+
+
 class ResumeWarning(UserWarning):
     """A warning about a journal that was resumed: something was repaired or changed."""
 
@@ -140,25 +143,29 @@ class JournalContent:
 
     def state(self, domain: Domain) -> State:
         """The state after all events; the error for a bad line gives its number."""
-        params, state = ParamsCodec(domain), State()
-        for number, line in enumerate(self.lines[1:], start=2):
-            with self.reading(number):
+        params, state, number = ParamsCodec(domain), State(), 1
+        try:
+            for number, line in enumerate(self.lines[1:], start=2):  # noqa: B007  read below
                 state = state.after(from_line(line, params))
+        except _MISREAD as error:
+            raise self._not_understood(number, error) from error
         return state
 
     @contextmanager
-    def reading(self, number: int) -> Iterator[None]:
-        """Turn the errors of a line that cannot be understood into one that names the line."""
+    def reading_header(self) -> Iterator[None]:
+        """Turn the errors of a header that cannot be understood into one that names the line."""
         try:
             yield
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            if number == 1 and isinstance(error, StopwiseError):
-                raise  # it says itself what is wrong with the space or the options
-            message = (
-                f"line {number} of {self.path} is not understood ({type(error).__name__}:"
-                f" {error}): restore the file from a copy. It was left as it is."
-            )
-            raise JournalError(message) from error
+        except StopwiseError:
+            raise  # it says itself what is wrong with the space or the options
+        except _MISREAD as error:
+            raise self._not_understood(1, error) from error
+
+    def _not_understood(self, number: int, error: Exception) -> JournalError:
+        return JournalError(
+            f"line {number} of {self.path} is not understood ({type(error).__name__}: {error}):"
+            " restore the file from a copy. It was left as it is."
+        )
 
 
 def has_begun(path: str | PathLike[str]) -> bool:
