@@ -22,6 +22,7 @@ from stopwise.record.journal import ResumeWarning
 from stopwise.record.journal import file as file_module
 from tests.support import journalled
 from tests.support.repository import ROOT
+from tests.support.sealing import edited, sealed_again
 
 LINE = {"x": sw.Real(0.0, 1.0)}
 
@@ -61,7 +62,7 @@ def test_a_journal_is_lines_of_strict_json_with_a_header(path):
     strict = re.compile(r"\b(NaN|Infinity)\b")
     assert not strict.search(path.read_text(encoding="utf-8"))
     header, *events = lines_of(path)
-    assert (header["journal"], header["schema"]) == ("stopwise", 1)
+    assert (header["journal"], header["schema"]) == ("stopwise", 2)
     assert header["version"] == sw.__version__
     assert header["space"]["parameters"]["x"] == {
         "type": "real",
@@ -476,18 +477,17 @@ def test_a_file_that_is_no_journal_is_left_alone(path, content):
 
 def test_a_journal_of_a_newer_version_is_left_alone(path):
     sw.Study(LINE, lam=0.01, journal=path).close()
-    newer = path.read_text(encoding="utf-8").replace('"schema": 1', '"schema": 2')
-    path.write_text(newer, encoding="utf-8")
+    edited(path, '"schema": 2', '"schema": 3')
+    newer = path.read_bytes()
     for opened in (sw.Study.resume, sw.Study.load):
-        with pytest.raises(JournalError, match=r"schema 2.*reads schema 1"):
+        with pytest.raises(JournalError, match=r"line 1 of .*schema 3.*reads schema 1 and 2"):
             opened(path)
-    assert path.read_text(encoding="utf-8") == newer
+    assert path.read_bytes() == newer
 
 
 def test_a_version_that_differs_is_said(path):
     sw.Study(LINE, lam=0.01, journal=path).close()
-    older = path.read_text(encoding="utf-8").replace(f'"{sw.__version__}"', '"0.0.1"')
-    path.write_text(older, encoding="utf-8")
+    edited(path, f'"{sw.__version__}"', '"0.0.1"')
     with pytest.warns(ResumeWarning, match=r"begun by stopwise 0\.0\.1"):
         sw.Study.resume(path)
 
@@ -516,21 +516,40 @@ def test_a_line_that_cannot_be_is_named(path, old, new):
     study.tell({"x": 0.25}, 1.0)
     study.tell({"x": 0.75}, 2.0)
     study.close()
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
+    edited(path, old, new)
     for opened in (sw.Study.resume, sw.Study.load):
         with pytest.raises(JournalError, match=r"line 2 of .* is not understood"):
             opened(path)
 
 
-def test_a_line_that_stands_there_twice_is_named(path):
+@pytest.mark.parametrize("edit", [{"value": 9.0}, {"cost": 9.0}])
+def test_a_trial_that_is_told_twice_in_two_ways_is_named(path, edit):
     grown(sw.Study(LINE, lam=0.01, journal=path), 2).close()
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    [first, *_] = [i for i, line in enumerate(lines) if '"event": "tell"' in line]
-    path.write_text("".join([*lines[: first + 1], *lines[first:]]), encoding="utf-8")
+    lines = lines_of(path)
+    [first, *_] = [i for i, line in enumerate(lines) if line.get("event") == "tell"]
+    lines.insert(first + 1, {**lines[first], **edit})
+    path.write_bytes(sealed_again(lines))
     with pytest.raises(JournalError, match=f"line {first + 2} of .* told before"):
         sw.Study.resume(path)
+
+
+def test_events_that_version_0_1_wrote_twice_when_it_was_interrupted_happen_once(path):
+    study = sw.Study(LINE, lam=1e-4, watch=["ucb-lcb"], journal=path)
+    study.tell({"x": 0.5}, 0.25)  # data from elsewhere
+    study.drop(study.ask())
+    grown(study, 6)
+    study.ask()
+    study.close()
+    study = resumed(path)
+    study.ask()
+    study.close()
+    expected = resumed(path)
+    twice = [line for line in lines_of(path) for _ in range(1 if "journal" in line else 2)]
+    path.write_bytes(sealed_again(twice))
+    expected.close()
+    again = resumed(path)
+    assert again.history == expected.history
+    assert again._context.state == expected._context.state
 
 
 def test_no_file_and_no_folder(path):
@@ -567,10 +586,10 @@ def test_a_full_disk_leaves_file_and_study_as_they_were(path):
 
 
 def test_a_disk_that_fills_up_at_the_header_leaves_nothing_behind(path, monkeypatch):
-    def full(descriptor, data):
+    def full(descriptor, data, position):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(file_module.os, "write", full)
+    monkeypatch.setattr(file_module.os, "pwrite", full)
     with pytest.raises(JournalError, match="No space left on device"):
         sw.Study(LINE, lam=0.01, journal=path)
     assert list(path.parent.iterdir()) == []
@@ -636,19 +655,16 @@ def test_ten_thousand_trials_load_in_seconds(path):
     lines = lines_of(path)
     last = {kind: next(x for x in reversed(lines) if x.get("event") == kind)
             for kind in ("ask", "tell", "signals", "verdict")}  # fmt: skip
-    with path.open("a", encoding="utf-8") as file:
-        for i in range(5, 10_000):
-            params = {"x": i / 10_000}
-            signals = {
-                k: {**s, "t": i - 3, "n": i + 1} for k, s in last["signals"]["signals"].items()
-            }
-            for line in (
-                {**last["ask"], "trial": i, "params": params},
-                {**last["tell"], "trial": i, "params": params},
-                {**last["signals"], "signals": signals},
-                last["verdict"],
-            ):
-                file.write(json.dumps(line) + "\n")
+    for i in range(5, 10_000):
+        params = {"x": i / 10_000}
+        signals = {k: {**s, "t": i - 3, "n": i + 1} for k, s in last["signals"]["signals"].items()}
+        lines += [
+            {**last["ask"], "trial": i, "params": params},
+            {**last["tell"], "trial": i, "params": params},
+            {**last["signals"], "signals": signals},
+            last["verdict"],
+        ]
+    path.write_bytes(sealed_again(lines))
     began = time.process_time()
     study = sw.Study.load(path)
     took = time.process_time() - began

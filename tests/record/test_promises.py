@@ -53,15 +53,15 @@ def test_a_journal_without_them_is_as_before():
     assert list(asked) == ["event", "trial", "params", "expected_cost", "designed", "fitted"]
     assert "delivered" not in as_line(TrialTold(TOLD), CODEC)
     state = State()
-    state.apply(from_line({**asked, "designed": False}, CODEC))
-    state.apply(TrialTold(TOLD))
+    state = state.after(from_line({**asked, "designed": False}, CODEC))
+    state = state.after(TrialTold(TOLD))
     assert state.promises == {}
 
 
 def test_a_trial_that_is_dropped_promises_nothing_any_more():
     state = State()
-    state.apply(TrialAsked(TRIAL, designed=False, fitted=FITTED, promised=0.25))
+    state = state.after(TrialAsked(TRIAL, designed=False, fitted=FITTED, promised=0.25))
     assert state.promises == {0: Promise(0, 0.25)}
     assert state.chosen_with == {0: (FITTED, 0)}
-    state.apply(TrialDropped(0))
+    state = state.after(TrialDropped(0))
     assert (state.promises, state.chosen_with) == ({}, {})

@@ -183,6 +183,7 @@ def run(name, path):
 
 
 VOLATILE = ("at", "seconds", "version")
+SEALS = ("check", "schema")  # 0.1 wrote no seals, which makes another schema
 
 # The last bits of BLAS and of numpy's functions depend on the processor, and a path that is free to
 # run amplifies them. Pinned to what every x86-64 processor has, the paths are the same everywhere.
@@ -194,9 +195,9 @@ PINNED = {
 
 
 def lines_of(path):
-    """The lines of a journal, without what differs from run to run."""
+    """The lines of a journal, without what differs from run to run, and without seals."""
     lines = [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
-    return [{k: v for k, v in line.items() if k not in VOLATILE} for line in lines]
+    return [{k: v for k, v in line.items() if k not in VOLATILE + SEALS} for line in lines]
 
 
 if __name__ == "__main__":

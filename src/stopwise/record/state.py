@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of a study: the result of applying its events in order.
+"""The state of a study: the result of its events, in order.
 
-A resumed study applies the same events, so it has the same state.
+A resumed study has the same events, so it has the same state. A state is immutable: an event
+gives a new one, so a study goes from one state to the next by one assignment, which cannot be
+interrupted half-way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from stopwise.core.beliefs.belief import Fitted
 from stopwise.core.beliefs.foresight import Foresight
@@ -25,14 +27,16 @@ from stopwise.record.events import (
     TrialTold,
     VerdictGiven,
 )
-from stopwise.record.history import History, Trial
+from stopwise.record.history import History, Observation, Trial
 from stopwise.record.promises import Promise
 from stopwise.stopping.verdict import Verdict
 
+T = TypeVar("T")
 
-@dataclass(slots=True)
+
+@dataclass(frozen=True, slots=True)
 class State:
-    """The state of a study; only ``apply`` changes it.
+    """The state of a study.
 
     Args:
         history: Every observation.
@@ -58,99 +62,148 @@ class State:
     """
 
     history: History = field(default_factory=History)
-    pending: dict[int, Trial] = field(default_factory=dict)
-    unanswered: list[int] = field(default_factory=list)
+    pending: Mapping[int, Trial] = field(default_factory=dict)
+    unanswered: tuple[int, ...] = ()
     next: int = 0
     asked: int = 0
     initial: int | None = None
     queue: tuple[Mapping[str, Any], ...] = ()
-    traces: dict[str, Trace] = field(default_factory=dict)
-    beside: dict[str, int] = field(default_factory=dict)
+    traces: Mapping[str, Trace] = field(default_factory=dict)
+    beside: Mapping[str, int] = field(default_factory=dict)
     fitted: Fitted | None = None
     fitted_at: int = -1
-    foresights: dict[int, Foresight] = field(default_factory=dict)
+    foresights: Mapping[int, Foresight] = field(default_factory=dict)
     told_choices: tuple[tuple[Foresight, float | None], ...] = ()
-    promises: dict[int, Promise] = field(default_factory=dict)
-    chosen_with: dict[int, tuple[Fitted, int]] = field(default_factory=dict)
+    promises: Mapping[int, Promise] = field(default_factory=dict)
+    chosen_with: Mapping[int, tuple[Fitted, int]] = field(default_factory=dict)
     lam0: float | None = None
     verdict: Verdict | None = None
 
-    def apply(self, event: Event) -> None:  # noqa: C901  one case per event
-        """Apply an event."""
+    def after(self, event: Event) -> State:  # noqa: C901, PLR0911  one case per event
+        """The state after one more event.
+
+        An event that has happened already changes nothing: version 0.1 wrote some events twice if
+        it was interrupted. One that contradicts the state raises a ValueError.
+        """
         match event:
             case DesignPlanned(initial, queue):
-                self.initial, self.queue = initial, queue
+                return replace(self, initial=initial, queue=queue)
             case LambdaChosen(lam0):
-                self.lam0 = lam0
+                return replace(self, lam0=lam0)
             case SignalsRecorded(signals):
-                self._record(signals)
+                return self._with_signals(signals)
             case TrialAsked():
-                self._ask(event)
+                return self._asked(event)
             case TrialAskedAgain(number):
-                self.unanswered.remove(number)
+                if number not in self.pending:
+                    raise ValueError(f"trial {number} is asked again and is not pending")
+                return replace(self, unanswered=_without(self.unanswered, number))
             case TrialTold():
-                self._tell(event)
+                return self._told(event)
             case VerdictGiven(verdict):
-                self.verdict = verdict
+                return replace(self, verdict=verdict)
             case TrialDropped(number):
-                self._remove(number)
-                self.promises.pop(number, None)
-                self.verdict = None
+                return self._dropped(number)
             case StudyResumed(_, changed):
-                self.unanswered = sorted(self.pending)
-                if "budget" in changed:  # the last signals assumed other points to be affordable
-                    self._forget_last_signals()
-                    self.verdict = None
+                state = replace(self, unanswered=tuple(sorted(self.pending)))
+                if "budget" not in changed:
+                    return state
+                # The last signals assumed other points to be affordable.
+                return replace(state, traces=_forgotten(self.traces, self.history), verdict=None)
 
-    def _record(self, signals: Mapping[str, Signal]) -> None:
+    def observed(self, number: int) -> Observation | None:
+        """The observation of a trial; None if it was not told."""
+        return next((o for o in self.history if o.number == number), None)
+
+    def _with_signals(self, signals: Mapping[str, Signal]) -> State:
+        traces, beside = dict(self.traces), dict(self.beside)
         for key, signal in signals.items():
-            trace = self.traces.get(key, Trace())
-            self.traces[key] = Trace.of((*trace.signals, signal))
-            self.beside[key] = len(self.pending)
+            trace = traces.get(key, Trace())
+            if len(trace) and trace.current.n == signal.n:
+                continue  # recorded already
+            traces[key] = Trace.of((*trace.signals, signal))
+            beside[key] = len(self.pending)
+        return replace(self, traces=traces, beside=beside)
 
-    def _ask(self, event: TrialAsked) -> None:
-        self.pending[event.trial.number] = event.trial
-        self.next = event.trial.number + 1
-        self.asked += 1
-        if event.designed:
-            self.queue = self.queue[1:]
-        if event.fitted is not None:
-            self.fitted, self.fitted_at = event.fitted, len(self.history)
-            if event.promised is not None:
-                number = event.trial.number
-                self.promises[number] = Promise(number, event.promised)
-                self.chosen_with[number] = event.fitted, len(self.history)
+    def _asked(self, event: TrialAsked) -> State:
+        trial, number = event.trial, event.trial.number
+        if self.pending.get(number) == trial:
+            return self
+        if number != self.next:
+            raise ValueError(f"trial {number} is asked, and the next one is {self.next}")
+        changes: dict[str, Any] = {
+            "pending": {**self.pending, number: trial},
+            "next": number + 1,
+            "asked": self.asked + 1,
+            "queue": self.queue[1:] if event.designed else self.queue,
+            "verdict": None,
+        }
         if event.foresight is not None:
-            self.foresights[event.trial.number] = event.foresight
-        self.verdict = None
+            changes["foresights"] = {**self.foresights, number: event.foresight}
+        if event.fitted is not None:
+            n = len(self.history)
+            changes |= {"fitted": event.fitted, "fitted_at": n}
+            if event.promised is not None:
+                promise = Promise(number, event.promised)
+                changes["promises"] = {**self.promises, number: promise}
+                changes["chosen_with"] = {**self.chosen_with, number: (event.fitted, n)}
+        return replace(self, **changes)
 
-    def _tell(self, event: TrialTold) -> None:
-        observation = event.observation
-        if observation.number not in self.pending and observation.number < self.next:
-            message = f"trial {observation.number} is told and was not asked, or told before"
-            raise ValueError(message)
-        self.history = self.history.with_(observation)
-        foresight = self.foresights.get(observation.number)
-        if foresight is not None:
-            self.told_choices = (*self.told_choices, (foresight, observation.value))
+    def _told(self, event: TrialTold) -> State:
+        observation, number = event.observation, event.observation.number
+        if number not in self.pending and number != self.next:
+            if self.observed(number) == observation:
+                return self
+            raise ValueError(f"trial {number} is told and was not asked, or told before")
+        told_choices, promises, traces = self.told_choices, self.promises, self.traces
+        history = self.history.with_(observation)
+        if number in self.foresights:
+            told_choices = (*told_choices, (self.foresights[number], observation.value))
         if event.delivered is not None:
-            promise = self.promises[observation.number]
-            self.promises[observation.number] = replace(promise, delivered=event.delivered)
-        if observation.number in self.pending:
-            self._remove(observation.number)
-        else:  # data from elsewhere
-            self.next = observation.number + 1
+            promise = replace(promises[number], delivered=event.delivered)
+            promises = {**promises, number: promise}
         if observation.failed:  # the signals of this n were computed without the failure
-            self._forget_last_signals()
-        self.verdict = None
+            traces = _forgotten(traces, history)
+        return replace(
+            self,
+            **self._not_pending(number),
+            history=history,
+            told_choices=told_choices,
+            promises=promises,
+            traces=traces,
+            next=max(self.next, number + 1),  # a new number: data from elsewhere
+            verdict=None,
+        )
 
-    def _forget_last_signals(self) -> None:
-        n = len(self.history.succeeded)
-        self.traces = {key: trace.upto(n - 1) for key, trace in self.traces.items()}
+    def _dropped(self, number: int) -> State:
+        if number not in self.pending:
+            if number < self.next and self.observed(number) is None:
+                return self  # dropped already
+            raise ValueError(f"trial {number} is dropped and was not pending")
+        promises = _less(self.promises, number)
+        return replace(self, **self._not_pending(number), promises=promises, verdict=None)
 
-    def _remove(self, number: int) -> None:
-        del self.pending[number]
-        self.foresights.pop(number, None)
-        self.chosen_with.pop(number, None)
-        if number in self.unanswered:
-            self.unanswered.remove(number)
+    def _not_pending(self, number: int) -> dict[str, Any]:
+        """The fields that change when a trial is no longer pending."""
+        if number not in self.pending:
+            return {}
+        return {
+            "pending": _less(self.pending, number),
+            "foresights": _less(self.foresights, number),
+            "chosen_with": _less(self.chosen_with, number),
+            "unanswered": _without(self.unanswered, number),
+        }
+
+
+def _forgotten(traces: Mapping[str, Trace], history: History) -> dict[str, Trace]:
+    """Traces without the signals of the present number of observations."""
+    n = len(history.succeeded)
+    return {key: trace.upto(n - 1) for key, trace in traces.items()}
+
+
+def _less(by_number: Mapping[int, T], number: int) -> dict[int, T]:
+    return {n: value for n, value in by_number.items() if n != number}
+
+
+def _without(numbers: tuple[int, ...], number: int) -> tuple[int, ...]:
+    return tuple(n for n in numbers if n != number)

@@ -24,8 +24,9 @@ class EncodedHistory:
     def __init__(self, domain: Domain, sign: float) -> None:
         self.domain = domain
         self._sign = sign
-        self._observations: tuple[Observation, ...] = ()
-        self._rows: list[Array] = []
+        # The observations that are encoded and their rows: one value, so that an interrupt cannot
+        # leave one without the other.
+        self._encoded: tuple[tuple[Observation, ...], list[Array]] = (), []
         self._pending: dict[int, tuple[Mapping[str, Any], Array]] = {}
 
     def encode(self, params: Sequence[Mapping[str, Any]]) -> Array:
@@ -63,14 +64,14 @@ class EncodedHistory:
         return self._stacked([self._pending[number][1] for number in trials])
 
     def _rows_of(self, history: History) -> list[Array]:
-        old, now = self._observations, history.observations
+        (old, rows), now = self._encoded, history.observations
         if len(old) > len(now) or any(a is not b for a, b in zip(old, now, strict=False)):
-            old, self._rows = (), []  # a different history: encode all of it
+            old, rows = (), []  # a different history: encode all of it
         new = [observation.params for observation in now[len(old) :]]
         if new:
-            self._rows = [*self._rows, *self.encode(new)]
-        self._observations = now
-        return self._rows
+            rows = [*rows, *self.encode(new)]
+        self._encoded = now, rows
+        return rows
 
     def _stacked(self, rows: Sequence[Array]) -> Array:
         return np.array(rows) if len(rows) else np.empty((0, self.domain.width))

@@ -18,6 +18,7 @@ from stopwise.record.history import Trial
 from stopwise.record.outcomes import Outcome
 from stopwise.stopping import StoppingRule, Verdict
 from stopwise.study.deciding import Deciding
+from stopwise.study.exclusive import exclusive
 from stopwise.study.options import spells_out_options
 from stopwise.study.study import Study
 from stopwise.study.telling import observation_of
@@ -52,6 +53,7 @@ class ExternalStudy(Study):
         self._search = search
         super().__init__(space, **options)
 
+    @exclusive
     @single_threaded
     def begin(self, params: Mapping[str, Any]) -> Trial:
         """Begin a trial that somebody else chose; tell or drop it like one that was asked for."""
@@ -62,6 +64,7 @@ class ExternalStudy(Study):
         self._context.log.commit(TrialAsked(trial, designed=False, fitted=None))
         return trial
 
+    @exclusive
     def tell(
         self,
         trial: Trial | Mapping[str, Any],
@@ -79,6 +82,7 @@ class ExternalStudy(Study):
             self._design.make_room(trial)
         super().tell(trial, value, cost, charge=charge, message=message)
 
+    @exclusive
     @single_threaded
     def verdict_of(self, rules: list[StoppingRule]) -> Verdict:
         """The verdict of the hard limits, then of these rules instead of the study's."""
@@ -88,10 +92,12 @@ class ExternalStudy(Study):
             self._context, self._design, self._spending, self._snapshots, rules
         ).verdict()
 
+    @exclusive
     def plan_design(self) -> None:
         """Fix the initial design now; a budget that does not pay for it is refused."""
         self._design.plan()
 
+    @exclusive
     def spend_elsewhere(self, cost: float) -> None:
         """Reduce the budget by a cost of evaluations that this study does not contain."""
         self._context.budget = self._context.budget.less(cost)
@@ -100,16 +106,19 @@ class ExternalStudy(Study):
         """One configuration as a point of the unit cube."""
         return np.asarray(self.domain.encode(params)[0])
 
+    @exclusive
     def price_of(self, params: Mapping[str, Any]) -> float:
         """Expected cost of an evaluation; 0 while nothing is known of costs."""
         return self._spending.expected(params)
 
     @property
+    @exclusive
     def design_size(self) -> int:
         """Number of observations at t = 0."""
         return self._design.size
 
     @property
+    @exclusive
     def left(self) -> float:
         """What may still be spent; infinite without a budget."""
         return self._spending.left

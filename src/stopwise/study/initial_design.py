@@ -87,9 +87,8 @@ class InitialDesign:
 
     def next(self) -> dict[str, Any] | None:
         """The next affordable point of the design, if any; points before it are left out."""
-        state = self._context.state
-        while state.queue:
-            params, *others = state.queue
+        while self._context.state.queue:
+            params, *others = self._context.state.queue
             if self._spending.is_payable(params):
                 return dict(params)
             self._context.log.commit(DesignPlanned(max(self.size - 1, 1), tuple(others)))

@@ -9,17 +9,18 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import closing
 from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from stopwise.core.checks import Direction, checked_whole
 from stopwise.core.space import Space
 from stopwise.errors import InputError, InputTypeError
 from stopwise.record.history import Trial
+from stopwise.record.journal import has_begun
 from stopwise.study import Study
 from stopwise.study.display import Silent
 from stopwise.study.options import check_names, spells_out_options
 from stopwise.study.result import Result
+from stopwise.study.saving import saved_if_lost, tell_or_save
 
 Objective = Callable[[dict[str, Any]], Any]
 
@@ -62,7 +63,7 @@ def minimize(
         'pbgi'
     """
     study, cost = _begun(space, "minimize", journal, options), options.get("cost")
-    with closing(study), _progress(progress, cost) as display:
+    with closing(study), saved_if_lost(study), _progress(progress, cost) as display:
         return _run(objective, study, cost, executor, workers, display)
 
 
@@ -79,7 +80,7 @@ def maximize(
 ) -> Result:
     """Maximise an objective; see ``minimize``."""
     study, cost = _begun(space, "maximize", journal, options), options.get("cost")
-    with closing(study), _progress(progress, cost) as display:
+    with closing(study), saved_if_lost(study), _progress(progress, cost) as display:
         return _run(objective, study, cost, executor, workers, display)
 
 
@@ -95,7 +96,7 @@ def _begun(
         raise InputTypeError(message)
     also = ("journal", "executor", "workers", "progress")
     check_names(options, owner=f"{direction}()", leave_out=("direction",), also=also)
-    if journal is None or not Path(journal).exists():
+    if journal is None or not has_begun(journal):
         return Study(space, direction=direction, journal=journal, **options)
     return Study.resume(journal, space=space, direction=direction, **options)
 
@@ -198,8 +199,16 @@ def evaluate(objective: Objective, params: dict[str, Any]) -> Evaluated:
     try:
         returned = objective(params)
     except Exception as error:  # noqa: BLE001  whatever the user's code raises
-        return Evaluated(None, _elapsed(begin), f"{type(error).__name__}: {error}")
+        return Evaluated(None, _elapsed(begin), _described(error))
     return Evaluated(returned, _elapsed(begin))
+
+
+def _described(error: Exception) -> str:
+    """The kind of an error and what it says, if it can say it."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception as broken:  # noqa: BLE001  of the __str__ that the user's code defines
+        return f"{type(error).__name__} (its text raised {type(broken).__name__})"
 
 
 def _elapsed(begin: float) -> float:
@@ -221,7 +230,7 @@ def _tell(study: Study, trial: Trial, evaluated: Evaluated, cost: object) -> Non
             " both, or use cost='seconds' to have it timed."
         )
         raise InputTypeError(message)
-    study.tell(trial, value, paid, message=evaluated.error)
+    tell_or_save(study, trial, value, paid, message=evaluated.error)
 
 
 def _check_callable(objective: object) -> None:

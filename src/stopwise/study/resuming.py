@@ -70,19 +70,18 @@ def resume(path: str | PathLike[str], given: Mapping[str, Any], version: str) ->
 def _resumed(
     file: LineFile, content: JournalContent, given: dict[str, Any], version: str
 ) -> ResumedStudy:
-    header = content.header
-    space = _space(header["space"], given.pop("space", None))
-    domain = as_domain(space)
-    params = ParamsCodec(domain)
-    changes = _checked_changes(content.options, given, params)
-    values = {**option_values_from_json(content.options, params), **given}
+    with content.reading_header():
+        begun_by = content.header["version"]
+        space = _space(content.header["space"], given.pop("space", None))
+        domain = as_domain(space)
+        params, written = ParamsCodec(domain), content.options
+        values = {**option_values_from_json(written, params), **given}
+    changes = _checked_changes(written, given, params)
     _demand_own(values)
     options, state = StudyOptions.of(values), content.state(domain)
     notes = [f"{name} is now {new!r}; it was {old!r}" for name, (old, new) in changes.items()]
-    if header["version"] != version:
-        notes.append(
-            f"the journal was begun by stopwise {header['version']} and goes on with {version}"
-        )
+    if begun_by != version:
+        notes.append(f"the journal was begun by stopwise {begun_by} and goes on with {version}")
     if content.torn:
         notes.append(
             f"the last line of {content.path.name} was cut short ({content.torn} bytes, from a"
@@ -95,13 +94,14 @@ def _resumed(
 def load(path: str | PathLike[str]) -> ResumedStudy:
     """Look at a journal; objects that a file cannot hold are replaced or left out, with a note."""
     content = look_at(path)
-    written = content.header["space"]
-    for name in lacks_choices(written):
-        entry = written["parameters"][name]
-        entry["choices"] = [c["own"] if isinstance(c, dict) else c for c in entry["choices"]]
-    space = space_from_json(written)
-    domain = as_domain(space)
-    values = option_values_from_json(content.options, ParamsCodec(domain))
+    with content.reading_header():
+        written = content.header["space"]
+        for name in lacks_choices(written):
+            entry = written["parameters"][name]
+            entry["choices"] = [c["own"] if isinstance(c, dict) else c for c in entry["choices"]]
+        space = space_from_json(written)
+        domain = as_domain(space)
+        values = option_values_from_json(content.options, ParamsCodec(domain))
     notes = []
     stand_ins = (("cost", "reported"), ("acquisition", "logeipc"), ("surrogate", "plain"))
     for name, stand_in in stand_ins:

@@ -8,23 +8,23 @@ design, choosing and deciding.
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
-from stopwise.acquisition import Acquisition
 from stopwise.core.beliefs.prices import cost_model
 from stopwise.core.beliefs.refits import RefitPolicy
 from stopwise.core.numerics.threads import single_threaded
-from stopwise.core.quantity import quantity
 from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Space, as_domain
-from stopwise.core.traces import Trace
+from stopwise.errors import JournalError
 from stopwise.record.events import (
     TrialAsked,
     TrialAskedAgain,
@@ -32,35 +32,35 @@ from stopwise.record.events import (
     TrialTold,
     VerdictGiven,
 )
-from stopwise.record.history import History, Trial
+from stopwise.record.history import Trial
 from stopwise.record.journal import Journal, ResumeWarning
 from stopwise.record.journal.codec import ParamsCodec
 from stopwise.record.outcomes import Outcome
-from stopwise.record.promises import Promises
 from stopwise.stopping import StoppingRule, Verdict
-from stopwise.study.best import best_of
 from stopwise.study.budget import Budget
 from stopwise.study.choosing import Choice, Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.deciding import Deciding, made_rules, obeyed_rules
 from stopwise.study.event_log import EventLog
+from stopwise.study.exclusive import exclusive
 from stopwise.study.explanation import explain
 from stopwise.study.guarantee import Guarantee, guarantee_of
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
 from stopwise.study.options import StudyOptions, explain_options, spells_out_options
 from stopwise.study.promising import Promising
+from stopwise.study.readable import ReadableStudy
 from stopwise.study.readings import Readings, readings_of
-from stopwise.study.result import Best, Result
+from stopwise.study.result import Result
 from stopwise.study.resuming import ResumedStudy, load, resume
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
-from stopwise.study.telling import check_pending, observation_of
+from stopwise.study.telling import check_pending, observation_of, was_told
 
 _VERSION = version("stopwise")
 
 
-class Study:
+class Study(ReadableStudy):
     """Bayesian optimization that stops when no further evaluation is worth its price.
 
     Args:
@@ -68,6 +68,8 @@ class Study:
         journal: Path of a journal. Every event is written there as a line of JSON before the
             call returns; ``Study.resume(path)`` continues the study from it.
         **options: Each option of ``StudyOptions``.
+
+    A study may be used from several threads: its methods take turns.
 
     Example:
         >>> import stopwise as sw
@@ -100,6 +102,7 @@ class Study:
 
     def _set_up(self, space: Space, options: StudyOptions, log: EventLog) -> None:
         """Put the parts together; unusable options are refused now, not at the first ask."""
+        self._lock = threading.RLock()
         self.space, self.options = space, options
         self.direction, self.seed = options.direction, options.seed
         self.max_trials = options.max_trials
@@ -119,6 +122,7 @@ class Study:
         self.rules = obeyed_rules(options)
         self.watched = made_rules(options.watch, options.lam)
         self._deciding = Deciding(context, design, spending, snapshots, self.rules)
+        self._not_returned = -1  # number of a trial whose ask was interrupted
         self.notes: tuple[str, ...] = ()  # of a resume, for the user to read
 
     @classmethod
@@ -157,71 +161,35 @@ class Study:
         study.notes = resumed.notes
         return study
 
+    @exclusive
+    def move_journal(self, path: str | PathLike[str] | None = None) -> Path:
+        """Write the whole journal to another file, and go on there.
+
+        For a journal that was deleted or replaced, or whose disk is full.
+
+        Args:
+            path: Path of the new file; a free name beside the old one if left out.
+
+        Returns:
+            Path of the new file.
+        """
+        return self._context.log.move(path)
+
     def close(self) -> None:
         """Close the journal, so that another study may continue it; this one can be looked at."""
-        self._context.log.close()
-
-    def __repr__(self) -> str:
-        values = [self.options.sign * float(o.value or 0.0) for o in self.history.succeeded]
-        best = quantity(self.options.sign * min(values)) if values else "none"
-        return f"<Study: {len(self.history)} told, {len(self.pending)} pending, best {best}>"
+        with self._lock:
+            self._context.log.close()
 
     # ------------------------------------------------------------------ looking
 
-    @property
-    def n_initial(self) -> int:
-        """Number of observations that the initial design is to have."""
-        return self._design.wanted
-
-    @property
-    def budget(self) -> float | None:
-        """What may be spent in all."""
-        return self._context.budget.total
-
-    @property
-    def acquisition(self) -> Acquisition | None:
-        """The acquisition; None until a budget has chosen its lambda."""
-        return self._choosing.acquisition
-
-    @property
-    def history(self) -> History:
-        """Every observation, in the user's units."""
-        return self._context.history
-
-    @property
-    def pending(self) -> tuple[Trial, ...]:
-        """Trials that were asked for and not yet told."""
-        return tuple(self._context.state.pending.values())
-
-    @property
-    def traces(self) -> Mapping[str, Trace]:
-        """The recorded signals, by key; what ``replay`` reads."""
-        return self._snapshots.traces
-
-    @property
-    def promises(self) -> Promises:
-        """The gain promised by each choice of the acquisition, and the gain that came of it."""
-        return Promises(tuple(self._context.state.promises.values()))
-
-    @property
-    def spent(self) -> float:
-        """Sum of the costs charged so far."""
-        return self.history.spent
-
-    @property
-    def best(self) -> Best | None:
-        """The best configuration, the first of equals; None before any has succeeded.
-
-        With noise it is the one with the best posterior mean, reported with its deviation.
-        """
-        return best_of(self._context, self._snapshots)
-
+    @exclusive
     def result(self) -> Result:
         """The result so far."""
         latest = self._context.state.verdict
         verdict = self.should_stop() if latest is None else latest
         return Result(self.best, verdict, self.spent, self.history, self.traces, self)
 
+    @exclusive
     @single_threaded
     def snapshot(self) -> Snapshot:
         """This moment as acquisitions and rules see it: encoded, and to be minimised."""
@@ -229,30 +197,46 @@ class Study:
 
     # --------------------------------------------------------------- ask and tell
 
-    @single_threaded
+    @exclusive
     def ask(self) -> Trial:
         """The next configuration to evaluate.
 
         First the initial design, then the acquisition's choices, which account for pending trials.
+        After an ask that was interrupted, the trial that it was about to return.
         """
-        began = time.perf_counter()
-        log, state = self._context.log, self._context.state
-        log.check_writable()
+        self._context.log.check_writable()
+        trial = self._context.state.pending.get(self._not_returned)
+        if trial is None:
+            try:
+                trial = self._next_trial()
+            except JournalError:
+                self._not_returned = -1  # it was not asked
+                raise
+        trial = replace(trial, params=dict(trial.params))  # a copy, which the caller may change
+        self._not_returned = -1
+        return trial
+
+    @single_threaded
+    def _next_trial(self) -> Trial:
+        began, log = time.perf_counter(), self._context.log
+        state = log.state
         if state.unanswered:
-            trial = state.pending[state.unanswered[0]]
-            log.commit(TrialAskedAgain(trial.number), began)
-            return replace(trial, params=dict(trial.params))
+            number = self._not_returned = state.unanswered[0]
+            log.commit(TrialAskedAgain(number), began)
+            return state.pending[number]
         self._design.plan()
         designed = self._design.next()
         choice = self._choosing.choose() if designed is None else Choice(designed)
         cost = self._spending.foreseen(choice.params, design_done=self._design.is_done)
-        trial = Trial(state.next, choice.params, cost)
+        trial = Trial(log.state.next, choice.params, cost)
+        self._not_returned = trial.number
         asked = TrialAsked(
             trial, designed is not None, choice.fitted, choice.promised, choice.foresight
         )
         log.commit(asked, began)
-        return replace(trial, params=dict(trial.params))  # a copy, which the caller may change
+        return trial
 
+    @exclusive
     def tell(
         self,
         trial: Trial | Mapping[str, Any],
@@ -262,7 +246,7 @@ class Study:
         charge: bool | None = None,
         message: str = "",
     ) -> None:
-        """Report an evaluation.
+        """Report an evaluation. To tell a trial again, with the same value and cost, is harmless.
 
         Args:
             trial: One that was asked for (its params will do), or the params of data from
@@ -275,12 +259,15 @@ class Study:
         """
         began = time.perf_counter()
         self._context.log.check_writable()
+        if was_told(self._context, trial, value, cost, message=message):
+            return
         observation = observation_of(
             self._context, trial, value, cost, charge=charge, message=message
         )
         delivered = self._promising.delivered(observation)
         self._context.log.commit(TrialTold(observation, delivered), began)
 
+    @exclusive
     def drop(self, trial: Trial) -> None:
         """Give a trial up: it will not be told, and its configuration may be chosen again.
 
@@ -292,19 +279,21 @@ class Study:
         check_pending(self._context, trial)
         self._context.log.commit(TrialDropped(trial.number), began)
 
+    @exclusive
     @single_threaded
     def should_stop(self) -> Verdict:
         """Whether to stop, and why. Asking twice gives the same answer and changes nothing."""
-        began, state = time.perf_counter(), self._context.state
-        if state.unanswered:
+        began, log = time.perf_counter(), self._context.log
+        if log.state.unanswered:
             return self._deciding.unanswered()
         if self._design.is_done:
             self._snapshots.record([*self.rules, *self.watched])
         verdict = self._deciding.verdict()
-        if verdict != state.verdict:
-            self._context.log.commit(VerdictGiven(verdict), began)
+        if verdict != log.state.verdict:
+            log.commit(VerdictGiven(verdict), began)
         return verdict
 
+    @exclusive
     @single_threaded
     def explain(self) -> str:
         """The verdict in words: the gain still expected, its cost, and for which lam to go on.
@@ -318,12 +307,14 @@ class Study:
         rules = [*self.rules, *self.watched]
         return explain(self._context, self._snapshots.now(), rules, verdict)
 
+    @exclusive
     @single_threaded
     def readings(self) -> Readings | None:
         """How the model reads bad values, and the trust in its promises; None if in one way."""
         now = self._snapshots.now() if self.history.succeeded else None
         return None if now is None else readings_of(self._context, now.belief.objective)
 
+    @exclusive
     @single_threaded
     def record(self, *rules: str | StoppingRule, lam: float | None = None) -> None:
         """Record signals of more rules now, for ``replay``; the study's path does not change.
@@ -334,6 +325,7 @@ class Study:
         if self._design.is_done:
             self._snapshots.record(made)
 
+    @exclusive
     @single_threaded
     def guarantee(self, delta: float = 0.05) -> Guarantee:
         """What the paper proves for this study, and which of its assumptions do not hold here.

@@ -45,6 +45,23 @@ def observation_of(
     )
 
 
+def was_told(
+    context: StudyContext,
+    trial: Trial | Mapping[str, Any],
+    value: float | Outcome | None,
+    cost: float | None,
+    *,
+    message: str,
+) -> bool:
+    """Whether this very evaluation was told before, perhaps by a call that was interrupted."""
+    if not isinstance(trial, Trial) or trial.number in context.state.pending:
+        return False
+    told = context.state.observed(trial.number)
+    if told is None or told.params != trial.params or told.outcome != _outcome(value, message):
+        return False
+    return cost is None or checked_cost(cost) == told.cost
+
+
 def check_pending(context: StudyContext, trial: Trial) -> None:
     """Refuse a trial that is not pending."""
     pending = context.state.pending
@@ -88,12 +105,17 @@ def _pending_at(context: StudyContext, params: Mapping[str, Any]) -> Trial | Non
 def _outcome(value: Any, message: str) -> Outcome:  # noqa: ANN401  what the user tells
     """The outcome of a told value; one that is not a finite number is a failure."""
     if type(value) in OUTCOMES.values():
-        outcome: Outcome = replace(value, message=message) if message else value
+        outcome: Outcome = replace(value, message=writable(message or value.message))
         return outcome
     checked = checked_value(value)
     if checked is None and value is not None:
         message = message or f"the value was {value!r}"
-    return outcome_of(checked, message)
+    return outcome_of(checked, writable(message))
+
+
+def writable(text: object) -> str:
+    """A text as UTF-8 can hold it: a lone surrogate, as in some file names, is spelled out."""
+    return str(text).encode(errors="backslashreplace").decode()
 
 
 def _paid(

@@ -7,23 +7,27 @@ code.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from stopwise.core.space import Domain
-from stopwise.errors import JournalError
+from stopwise.errors import JournalError, StopwiseError
 from stopwise.record.events import Event
 from stopwise.record.journal._lines import as_line, from_line
 from stopwise.record.journal.codec import ParamsCodec, space_as_json
-from stopwise.record.journal.file import LineFile, read_lines
+from stopwise.record.journal.file import LineFile, NextLine
+from stopwise.record.journal.reading import SCHEMA, Read, is_unfinished, read_lines
 from stopwise.record.state import State
 
-__all__ = ["Journal", "JournalContent", "ResumeWarning", "look_at", "reopen"]
+__all__ = ["Journal", "JournalContent", "ResumeWarning", "has_begun", "look_at", "reopen"]
 
-SCHEMA = 1
+
+_MISREAD = (KeyError, TypeError, ValueError, IndexError, AttributeError)
 
 
 class ResumeWarning(UserWarning):
@@ -75,14 +79,34 @@ class Journal:
         """Path of the file."""
         return self._file.path
 
-    def append(self, event: Event, **stamps: float) -> None:
-        """Write an event; it is on disk when this returns.
+    def next_line(self, event: Event, **stamps: float) -> NextLine:
+        """The line of an event, as it is to be written now.
 
         Args:
             event: The event.
             **stamps: ``at``, the time, and ``seconds``, how long the call took.
         """
-        self._file.append({**as_line(event, self._params), **stamps})
+        return self._file.next_line({**as_line(event, self._params), **stamps})
+
+    def write(self, line: NextLine) -> None:
+        """Write a line; it is on disk when this returns. If interrupted, it may be repeated."""
+        self._file.write(line)
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the file is the one that was written, at its path."""
+        return self._file.is_in_place
+
+    def move(self, path: str | PathLike[str] | None = None) -> Path:
+        """Write all lines to another file and go on there.
+
+        Args:
+            path: Path of the new file; a free name beside the old one if left out.
+        """
+        old = self._file
+        self._file = old.copied(_free_beside(old.path) if path is None else _absolute(path))
+        old.close()
+        return self._file.path
 
     def close(self) -> None:
         """Close the file and release its lock."""
@@ -105,16 +129,8 @@ class JournalContent:
 
     @property
     def header(self) -> dict[str, Any]:
-        """The first line; a schema that this version cannot read is refused."""
-        header = self.lines[0]
-        if header.get("schema") != SCHEMA:
-            message = (
-                f"{self.path} has schema {header.get('schema')!r}, written by stopwise"
-                f" {header.get('version')!r}; this version reads schema {SCHEMA}. Use the stopwise"
-                " that wrote it, or a newer one. The file was left as it is."
-            )
-            raise JournalError(message)
-        return header
+        """The first line."""
+        return self.lines[0]
 
     @property
     def options(self) -> dict[str, Any]:
@@ -127,29 +143,60 @@ class JournalContent:
 
     def state(self, domain: Domain) -> State:
         """The state after all events; the error for a bad line gives its number."""
-        params, state = ParamsCodec(domain), State()
-        for number, line in enumerate(self.lines[1:], start=2):
-            try:
-                state.apply(from_line(line, params))
-            except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-                message = (
-                    f"line {number} of {self.path} is not understood ({type(error).__name__}:"
-                    f" {error}): restore the file from a copy. It was left as it is."
-                )
-                raise JournalError(message) from error
+        params, state, number = ParamsCodec(domain), State(), 1
+        try:
+            for number, line in enumerate(self.lines[1:], start=2):  # noqa: B007  read below
+                state = state.after(from_line(line, params))
+        except _MISREAD as error:
+            raise self._not_understood(number, error) from error
         return state
+
+    @contextmanager
+    def reading_header(self) -> Iterator[None]:
+        """Turn the errors of a header that cannot be understood into one that names the line."""
+        try:
+            yield
+        except StopwiseError:
+            raise  # it says itself what is wrong with the space or the options
+        except _MISREAD as error:
+            raise self._not_understood(1, error) from error
+
+    def _not_understood(self, number: int, error: Exception) -> JournalError:
+        return JournalError(
+            f"line {number} of {self.path} is not understood ({type(error).__name__}: {error}):"
+            " restore the file from a copy. It was left as it is."
+        )
+
+
+def has_begun(path: str | PathLike[str]) -> bool:
+    """Whether there is a journal to go on with; a file without a whole header is begun anew."""
+    try:
+        return not is_unfinished(_absolute(path).read_bytes())
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # what is wrong with it is said when it is opened
 
 
 def look_at(path: str | PathLike[str]) -> JournalContent:
     """Read a journal, also one that is being written; nothing is locked or changed."""
     place = _absolute(path)
-    return JournalContent(place, read_lines(place).lines)
+    return _content(place, read_lines(place))
 
 
 def reopen(path: str | PathLike[str]) -> tuple[LineFile, JournalContent]:
     """Open a journal to append to it: the locked file, and its content."""
     file, read = LineFile.reopen(_absolute(path))
-    return file, JournalContent(file.path, read.lines, read.torn)
+    return file, _content(file.path, read)
+
+
+def _content(path: Path, read: Read) -> JournalContent:
+    return JournalContent(path, read.lines, read.torn)
+
+
+def _free_beside(path: Path) -> Path:
+    names = (f"{path.stem}-moved{count or ''}{path.suffix}" for count in itertools.count())
+    return next(place for name in names if not (place := path.with_name(name)).exists())
 
 
 def _absolute(path: str | PathLike[str]) -> Path:

@@ -10,101 +10,47 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stopwise.errors import JournalError
+from stopwise.record.journal._creation import created, lock, unusable, write_at
+from stopwise.record.journal._seals import as_bytes, digest, sealed
+from stopwise.record.journal.reading import End, Read, parsed, read_lines
 
-Line = dict[str, Any]
 
-
-class Read(NamedTuple):
-    """The content of a file.
+class NextLine(NamedTuple):
+    """A line that is to be written.
 
     Args:
-        lines: The lines, in order.
-        size: Number of bytes of these lines.
-        torn: Number of bytes of a last line that was never finished.
+        before: The end of the file that it is to follow.
+        data: The line as it is written.
+        end: The end of the file once it is written.
     """
 
-    lines: list[Line]
-    size: int
-    torn: int
-
-
-def read_lines(path: Path) -> Read:
-    """Every whole line of a journal; a last one that was cut short is counted and left out."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        message = f"there is no journal at {path}: check the path, or begin one with journal=..."
-        raise JournalError(message) from error
-    except OSError as error:
-        raise _unusable(path, error) from error
-    return _parsed(path, content)
-
-
-def _parsed(path: Path, content: bytes) -> Read:
-    *whole, rest = content.split(b"\n")
-    lines = [_line(text) for text in whole]
-    if not rest and lines and lines[-1] is None:  # its newline reached the disk, the rest did not
-        lines, rest = lines[:-1], whole[-1] + b"\n"
-    if not lines or lines[0] is None or lines[0].get("journal") != "stopwise":
-        message = (
-            f"{path} is no journal of stopwise: its first line is not a header. Give the file that"
-            " journal=... wrote. It was left as it is."
-        )
-        raise JournalError(message)
-    readable = [line for line in lines if line is not None]
-    if len(readable) < len(lines):
-        message = (
-            f"line {lines.index(None) + 1} of {path} cannot be read, and others follow it, so it"
-            " was not cut short by a crash: restore the file from a copy. It was left as it is."
-        )
-        raise JournalError(message)
-    return Read(readable, len(content) - len(rest), len(rest))
-
-
-def _line(text: bytes) -> Line | None:
-    try:
-        line = json.loads(text)
-    except ValueError:  # not JSON, or not UTF-8
-        return None
-    return line if isinstance(line, dict) else None
+    before: End
+    data: bytes
+    end: End
 
 
 class LineFile:
     """An open journal; see ``create`` and ``reopen``."""
 
-    def __init__(self, path: Path, descriptor: int, size: int) -> None:
+    def __init__(self, path: Path, descriptor: int, content: bytes, end: End) -> None:
         self.path = path
         self._descriptor: int | None = descriptor
-        self._size = size
+        self._end = end
+        self._written = {0: content}  # by position: all of it can be saved if the file is lost
+        self._is_writing = False  # stays True if a write was interrupted
         _OPEN.add(self)
 
     @classmethod
     def create(cls, path: Path, header: Mapping[str, Any]) -> LineFile:
-        """Create a file: written and synced under a temporary name, then linked to its path."""
-        data = _as_bytes(header)
-        try:
-            descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        except OSError as error:
-            raise _unusable(path, error) from error
-        try:
-            _lock(descriptor, path)
-            os.fchmod(descriptor, 0o666 & ~_umask())
-            _write(descriptor, data)
-            os.link(temporary, path)  # unlike a rename it never replaces a file
-        except OSError as error:
-            os.close(descriptor)
-            raise _unusable(path, error) from error
-        finally:
-            os.unlink(temporary)  # noqa: PTH108  a string, not a Path
-        _sync_folder(path)
-        return cls(path, descriptor, len(data))
+        """Create a file with its first line; a file that exists is never replaced."""
+        line = _next_line(header, End(0, digest(b"")))
+        return cls(path, created(path, line.data), line.data, line.end)
 
     @classmethod
     def reopen(cls, path: Path) -> tuple[LineFile, Read]:
@@ -115,97 +61,110 @@ class LineFile:
             read_lines(path)  # raises the error that explains this
             raise
         except OSError as error:
-            raise _unusable(path, error) from error
+            raise unusable(path, error) from error
         try:
-            _lock(descriptor, path)
-            content = read_lines(path)
-            if content.torn:
-                os.ftruncate(descriptor, content.size)
+            lock(descriptor, path)
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                content = file.read()
+            read = parsed(path, content)
+            size = read.end.size
+            if read.torn or not read.is_terminated:
+                write_at(descriptor, b"\n", size - 1)
+                os.ftruncate(descriptor, size)
                 os.fsync(descriptor)
         except BaseException:
             os.close(descriptor)
             raise
-        return cls(path, descriptor, content.size), content
+        return cls(path, descriptor, content[: size - 1] + b"\n", read.end), read
 
-    def append(self, line: Mapping[str, Any]) -> None:
-        """Write a line; it is on disk when this returns. After an error the file is as before."""
-        if self._descriptor is None:
-            message = f"{self.path} is closed: go on with Study.resume({str(self.path)!r})."
-            raise JournalError(message)
-        data = _as_bytes(line)
+    def next_line(self, line: Mapping[str, Any]) -> NextLine:
+        """A line as it is to be written now."""
+        return _next_line(line, self._end)
+
+    def write(self, line: NextLine) -> None:
+        """Write a line; it is on disk when this returns. After an error the file is as before.
+
+        If this was interrupted, the same line may be written again, with the same result.
+        """
+        if self._end is not line.before:
+            return  # it was written already
+        descriptor = self._in_place()
         try:
-            os.lseek(self._descriptor, self._size, os.SEEK_SET)
-            _write(self._descriptor, data)
+            if self._is_writing:  # remove what an interrupted write has left
+                os.ftruncate(descriptor, line.before.size)
+            self._is_writing = True
+            self._written[line.before.size] = line.data
+            write_at(descriptor, line.data, line.before.size)
         except OSError as error:
             with contextlib.suppress(OSError):
-                os.ftruncate(self._descriptor, self._size)
-            raise _unusable(self.path, error) from error
-        self._size += len(data)
+                os.ftruncate(descriptor, line.before.size)
+            raise unusable(self.path, error) from error
+        self._end, self._is_writing = line.end, False
+
+    def copied(self, path: Path) -> LineFile:
+        """A copy of this file at another path, to be written in its place."""
+        written = (data for at, data in sorted(self._written.items()) if at < self._end.size)
+        content = b"".join(written)
+        return LineFile(path, created(path, content), content, self._end)
 
     def close(self) -> None:
         """Close the file and release its lock."""
         if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+            descriptor, self._descriptor = self._descriptor, None
+            os.close(descriptor)
+
+    def _opened(self) -> int:
+        if self._descriptor is None:
+            message = f"{self.path} is closed: go on with Study.resume({str(self.path)!r})."
+            raise JournalError(message)
+        return self._descriptor
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the open file is the one at its path, as it was left."""
+        return not self._displaced(self._opened())
+
+    def _in_place(self) -> int:
+        """The open file; an error if it is not the one at its path, or not as it was left."""
+        descriptor = self._opened()
+        what = self._displaced(descriptor)
+        if not what:
+            return descriptor
+        message = (
+            f"{self.path} {what} while this study was using it, so nothing can be added to it. The"
+            " study is in memory as it was before this call: study.move_journal(path) writes all"
+            " of it to another file and goes on there; then repeat the call."
+        )
+        raise JournalError(message)
+
+    def _displaced(self, descriptor: int) -> str:
+        """What somebody else did to the file, in words; empty if nothing."""
+        here = os.fstat(descriptor)
+        try:
+            is_there = os.path.samestat(here, self.path.stat())
+        except OSError:
+            is_there = False
+        if not is_there:
+            return "was deleted, moved or replaced"
+        if here.st_size < self._end.size:
+            return "was cut short by somebody else"
+        if here.st_size > self._end.size and not self._is_writing:
+            return "was written to by somebody else"
+        return ""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_descriptor": None}  # a copy is closed: there is one writer
 
     def __del__(self) -> None:
         self.close()
 
 
-def _as_bytes(line: Mapping[str, Any]) -> bytes:
-    return json.dumps(line, allow_nan=False, ensure_ascii=False).encode() + b"\n"
-
-
-def _write(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
-    os.fsync(descriptor)
-
-
-def _lock(descriptor: int, path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError as error:  # pragma: no cover  Windows
-        message = "a journal needs the file locks of Linux or macOS; leave journal= out here."
-        raise JournalError(message) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        message = (
-            f"{path} is being written by another study, here or in another process: wait until it"
-            " ends or close it. To look at it meanwhile use Study.load(path)."
-        )
-        raise JournalError(message) from error
-
-
-def _sync_folder(path: Path) -> None:
-    """Make the file's name itself survive a power cut."""
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _unusable(path: Path, error: OSError) -> JournalError:
-    if isinstance(error, JournalError):
-        return error
-    if isinstance(error, FileExistsError):
-        return JournalError(
-            f"{path} exists already: go on with it by Study.resume({str(path)!r}), or give another"
-            " path."
-        )
-    return JournalError(
-        f"{path} cannot be used as a journal: {error.strerror or error}. Nothing of it was"
-        " changed; give a path in a folder that exists, can be written to and has room."
-    )
+def _next_line(line: Mapping[str, Any], before: End) -> NextLine:
+    # A lone surrogate becomes the escape that JSON has for it.
+    text = json.dumps(line, allow_nan=False, ensure_ascii=False).encode(errors="backslashreplace")
+    entry = sealed(text, before.seal)
+    data = as_bytes(entry)
+    return NextLine(before, data, End(before.size + len(data), entry.seal))
 
 
 # A forked child must not keep its parent's lock alive, nor write to the parent's file.

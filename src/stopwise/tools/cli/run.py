@@ -33,6 +33,8 @@ def run(
     many failed trials; 128 + n interrupted by signal n.
     """
     _check_system()
+    from stopwise.record.journal import has_begun
+    from stopwise.study.saving import saved_if_lost
     from stopwise.tools import runner
 
     config = runner.load(file)
@@ -40,11 +42,11 @@ def run(
     if check:
         typer.echo(runner.description(config))
         return
-    changed = runner.changes(config) if config.journal.exists() else []
+    changed = runner.changes(config) if has_begun(config.journal) else []
     with closing(runner.open_study(config)) as study:
         runner.keep_copy(config)
         _say_how_it_begins(config, study, changed)
-        with _shown(config, study) as on_change:
+        with saved_if_lost(study), _shown(config, study) as on_change:
             end = runner.run_trials(config, study, on_change, typer.echo)
         _say_how_it_ended(config, study, end)
     codes = {"verdict": 0, "failures": 3, "interrupted": 128 + end.signal}

@@ -11,6 +11,7 @@ from pathlib import Path
 from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
 from stopwise.record.history import Trial
+from stopwise.record.journal import has_begun
 from stopwise.study import Study
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.config_changes import changes
@@ -48,7 +49,7 @@ def check_program(config: Config) -> None:
 
 def description(config: Config) -> str:
     """What a run would do, and the trials it would begin with, as text."""
-    is_new = not config.journal.exists()
+    is_new = not has_begun(config.journal)
     changed = [] if is_new else changes(config)
     study = new_study(config)
     size = min(study.n_initial, config.max_trials or study.n_initial)
@@ -125,7 +126,7 @@ def _design(trials: list[Trial]) -> Iterator[str]:
 
 
 def _files(config: Config, changed: list[str]) -> Iterator[str]:
-    if config.journal.exists():
+    if has_begun(config.journal):
         study = Study.load(config.journal)
         state = f"{len(study.history)} trials told, {len(study.pending)} without answer"
         yield f"{config.journal.name} exists ({state}): a run would go on where it ends."

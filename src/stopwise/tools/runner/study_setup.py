@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from stopwise.errors import InputError
-from stopwise.record.journal import ResumeWarning
+from stopwise.record.journal import ResumeWarning, has_begun
 from stopwise.study import Study
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.config_changes import must_not_change
@@ -26,7 +26,7 @@ def open_study(config: Config) -> Study:
 
     Remarks of a resume, such as what has changed, are in ``study.notes``.
     """
-    if not config.journal.exists():
+    if not has_begun(config.journal):
         return new_study(config, journal=config.journal)
     new_study(config)  # what is wrong in any run is refused as such, not as a change
     with warnings.catch_warnings():

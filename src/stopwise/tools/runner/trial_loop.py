@@ -18,6 +18,7 @@ from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
 from stopwise.record.history import Trial
 from stopwise.study import Study
+from stopwise.study.saving import tell_or_save
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.interrupts import Interrupts
 from stopwise.tools.runner.process import ProgramEnd, RunningProgram, start
@@ -173,7 +174,7 @@ class _Loop:
 
     def tell(self, trial: Trial, result: ProgramResult) -> None:
         """Tell the study the result, and report the change."""
-        self.study.tell(trial, result.value, result.cost, message=result.message)
+        tell_or_save(self.study, trial, result.value, result.cost, message=result.message)
         self.failed_in_a_row = 0 if result.value is not None else self.failed_in_a_row + 1
         paid = self.study.history[-1].cost
         cost = f"cost {quantity(paid)}"

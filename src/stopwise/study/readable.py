@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The properties of a study that only read its state."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+from stopwise.acquisition import Acquisition
+from stopwise.core.quantity import quantity
+from stopwise.core.traces import Trace
+from stopwise.record.history import History, Trial
+from stopwise.record.promises import Promises
+from stopwise.study.best import best_of
+from stopwise.study.choosing import Choosing
+from stopwise.study.context import StudyContext
+from stopwise.study.exclusive import exclusive
+from stopwise.study.initial_design import InitialDesign
+from stopwise.study.options import StudyOptions
+from stopwise.study.result import Best
+from stopwise.study.snapshots import Snapshots
+
+
+class ReadableStudy:
+    """The part of ``Study`` that only reads."""
+
+    options: StudyOptions
+    _lock: AbstractContextManager[object]
+    _context: StudyContext
+    _design: InitialDesign
+    _choosing: Choosing
+    _snapshots: Snapshots
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
+
+    @property
+    @exclusive
+    def n_initial(self) -> int:
+        """Number of observations that the initial design is to have."""
+        return self._design.wanted
+
+    @property
+    @exclusive
+    def budget(self) -> float | None:
+        """What may be spent in all."""
+        return self._context.budget.total
+
+    @property
+    @exclusive
+    def acquisition(self) -> Acquisition | None:
+        """The acquisition; None until a budget has chosen its lambda."""
+        return self._choosing.acquisition
+
+    @property
+    @exclusive
+    def history(self) -> History:
+        """Every observation, in the user's units."""
+        return self._context.history
+
+    @property
+    @exclusive
+    def pending(self) -> tuple[Trial, ...]:
+        """Trials that were asked for and not yet told."""
+        return tuple(self._context.state.pending.values())
+
+    @property
+    @exclusive
+    def traces(self) -> Mapping[str, Trace]:
+        """The recorded signals, by key; what ``replay`` reads."""
+        return self._snapshots.traces
+
+    @property
+    @exclusive
+    def promises(self) -> Promises:
+        """The gain promised by each choice of the acquisition, and the gain that came of it."""
+        return Promises(tuple(self._context.state.promises.values()))
+
+    @property
+    def spent(self) -> float:
+        """Sum of the costs charged so far."""
+        return self.history.spent
+
+    @property
+    @exclusive
+    def best(self) -> Best | None:
+        """The best configuration, the first of equals; None before any has succeeded.
+
+        With noise it is the one with the best posterior mean, reported with its deviation.
+        """
+        return best_of(self._context, self._snapshots)
+
+    @exclusive
+    def __repr__(self) -> str:
+        values = [self.options.sign * float(o.value or 0.0) for o in self.history.succeeded]
+        best = quantity(self.options.sign * min(values)) if values else "none"
+        return f"<Study: {len(self.history)} told, {len(self.pending)} pending, best {best}>"
