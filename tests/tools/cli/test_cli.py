@@ -118,7 +118,7 @@ def test_report_never_replaces_what_is_no_page(tmp_path):
 
 def test_report_of_a_folder_is_one_message(tmp_path):
     done = stopwise("report", tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "Traceback" not in done.stderr
 
 
