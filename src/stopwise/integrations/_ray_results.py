@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from stopwise.errors import InputError
+from stopwise.integrations.foreign_files import checked_file, reading, text_of
 from stopwise.integrations.foreign_space import ForeignSpace, Told, inferred
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import outcome_of
@@ -54,9 +55,9 @@ def read_results(
             " experiment's folder, storage_path/name."
         )
         raise InputError(message)
-    foreign = inferred([run.params for run in runs], log) if space is None else space
-    history = History(
-        tuple(
+    with reading(f"the folder {str(folder)!r}"):
+        foreign = inferred([run.params for run in runs], log) if space is None else space
+        told = [
             Observation(
                 number,
                 foreign.inward(run.params),
@@ -64,8 +65,8 @@ def read_results(
                 _paid(run, cost),
             )
             for number, run in enumerate(runs)
-        )
-    )
+        ]
+    history = History(tuple(told))
     if not history.succeeded:
         reported = sorted({key for run in runs for key in run.last})
         message = f"no trial reports {metric!r}; reported are {reported}."
@@ -75,13 +76,23 @@ def read_results(
 
 
 def _run(folder: Path) -> _Run:
-    params = _flat(json.loads((folder / "params.json").read_text("utf-8")))
-    results = folder / "result.json"
-    lines = results.read_text("utf-8").splitlines() if results.exists() else []
-    last = _flat(json.loads(lines[-1])) if lines else {}
-    error = folder / "error.txt"
-    text = error.read_text("utf-8").strip().splitlines() if error.exists() else []
+    params = _object(text_of(folder / "params.json"), folder / "params.json")
+    results, error = folder / "result.json", folder / "error.txt"
+    # A last line without its end is one that is being written: the one before it counts.
+    lines = text_of(results).split("\n")[:-1] if results.exists() else []
+    last = _object(lines[-1], results) if lines else {}
+    words = checked_file(error).read_bytes().decode("utf-8", "replace") if error.exists() else ""
+    text = words.strip().splitlines()
     return _Run(params, last, text[-1] if text else "")
+
+
+def _object(text: str, source: Path) -> dict[str, Any]:
+    with reading(f"the file {str(source)!r}"):
+        written = json.loads(text)
+        if not isinstance(written, dict):
+            message = f"the file {str(source)!r} is not one of Ray Tune: it holds no JSON object."
+            raise InputError(message)
+        return _flat(written)
 
 
 def _flat(nested: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -96,14 +107,19 @@ def _flat(nested: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _finished_at(run: _Run) -> float:
-    return float(run.last.get("timestamp", math.inf))
+    at = _number(run.last.get("timestamp"))
+    return math.inf if at is None else at
 
 
 def _value(run: _Run, metric: str) -> float | None:
     value = run.last.get(metric)
-    if run.error or value is None or not math.isfinite(value):
+    if run.error or value is None:
         return None
-    return float(value)
+    number = _number(value)
+    if number is None:
+        message = f"a trial reports {metric!r} as {value!r:.80}, which is no number."
+        raise InputError(message)
+    return number if math.isfinite(number) else None
 
 
 def _paid(run: _Run, cost: str | None) -> float:
@@ -113,7 +129,21 @@ def _paid(run: _Run, cost: str | None) -> float:
     if paid is None and run.last and not run.error:
         message = f"a trial does not report {cost!r}, its cost; reported are {sorted(run.last)}."
         raise InputError(message)
-    return float(paid or 0.0)
+    number = 0.0 if paid is None else _number(paid)
+    if number is None or not 0.0 <= number < math.inf:
+        message = f"a trial reports its cost {cost!r} as {paid!r:.80}: give positive numbers."
+        raise InputError(message)
+    return number
+
+
+def _number(value: object) -> float | None:
+    """A number as a float, infinite if it is too large; None if it is no number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _notes(history: History, cost: str | None, *, inferred: bool) -> tuple[str, ...]:

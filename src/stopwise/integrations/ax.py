@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.errors import InputError, MissingExtraError
+from stopwise.integrations.foreign_files import reading
 from stopwise.integrations.foreign_space import ForeignSpace, Told
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import outcome_of
@@ -39,6 +40,7 @@ from stopwise.integrations._ax_experiment import (
     read_space,
     study_cost,
 )
+from stopwise.integrations._ax_file import read_experiment
 
 __all__ = [
     "StopwiseNode",
@@ -219,13 +221,21 @@ def save(client: Client, path: str | Path) -> None:
 
 
 def read_history(path: str | Path, *, cost: CostOption = None) -> Told:
-    """Read the trials of a ``Client`` that was saved with ``save_to_json_file``, for audit."""
-    return read_client(Client.load_from_json_file(str(path)), cost=cost)
+    """Read the trials of a ``Client`` that was saved with ``save_to_json_file``, for audit.
+
+    Nothing in the file is run. What Ax might run is refused.
+    """
+    experiment = read_experiment(path)
+    with reading(f"the client {str(path)!r}"):
+        return _told(experiment, cost)
 
 
 def read_client(client: Client, *, cost: CostOption = None) -> Told:
     """Read the finished trials of a ``Client``, for audit; costs as for ``StopwiseStrategy``."""
-    experiment = _experiment(client)
+    return _told(_experiment(client), cost)
+
+
+def _told(experiment: Any, cost: CostOption) -> Told:  # noqa: ANN401
     foreign = read_space(experiment.search_space)
     means, objective = means_of(experiment), objective_of(experiment)
     observations = []

@@ -99,7 +99,7 @@ def test_report_of_something_else_is_one_message(tmp_path):
     path = tmp_path / "run.csv"
     path.write_text("a,b\n", encoding="utf-8")
     done = stopwise("report", path)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert "is no journal of stopwise" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -118,7 +118,7 @@ def test_report_never_replaces_what_is_no_page(tmp_path):
 
 def test_report_of_a_folder_is_one_message(tmp_path):
     done = stopwise("report", tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "Traceback" not in done.stderr
 
 

@@ -2,6 +2,7 @@
 """Progress: it says what is recorded, changes nothing, and never ends a run."""
 
 import builtins
+import dataclasses
 import io
 import json
 import math
@@ -32,7 +33,7 @@ from stopwise.tools.progress.painters import (
     rows,
 )
 from stopwise.tools.progress.view import told, view_of
-from stopwise.tools.progress.words import amount, configuration, shortened, times
+from stopwise.tools.progress.words import amount, configuration, printable, shortened, times
 
 TABLE = sw.Candidates([{"x": i, "y": (5 * i) % 7} for i in range(40)])
 LINE = {"x": sw.Real(0.0, 1.0)}
@@ -486,3 +487,56 @@ def test_a_notebook_has_one_output_that_is_replaced(cell):
     assert f"   best  {result.best.value:g} (trial " in bundle["text/plain"]
     assert "&lt;b&gt;x&lt;/b&gt;=" in bundle["text/html"]
     assert "<b>" not in bundle["text/html"]
+
+
+# ------------------------------------------------------------------------ control characters
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("a\nb\tc", "a\nb\tc"),
+        ("naïve 東京 \u3000 \xa0", "naïve 東京 \u3000 \xa0"),
+        ("\x1b[2J", "\\x1b[2J"),
+        ("\x9b31m\x7f\x00\r", "\\x9b31m\\x7f\\x00\\r"),
+        ("\u202eabc\u2066", "\\u202eabc\\u2066"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_escaped(text, shown):
+    assert printable(text) == shown
+
+
+def told_something_wild(progress, reason="\x1b]0;mine\x07\x9b31m"):
+    """A study whose rule and whose failures say wild things."""
+
+    class Wild(Convergence):
+        def verdict(self, trace):
+            return dataclasses.replace(super().verdict(trace), reason=reason, value=math.nan)
+
+    study = sw.Study(LINE, stopping=Wild(), lam=0.1, n_initial=2)
+    with progress:
+        progress.begin(study)
+        for value in (1.0, 2.0, None, 0.5):
+            trial = study.ask()
+            progress.changed(study)
+            study.tell(trial, value, message="" if value else reason)
+            study.should_stop()
+            progress.changed(study)
+        progress.end(study, study.result())
+
+
+def test_plain_lines_have_no_control_characters():
+    stream = io.StringIO()
+    told_something_wild(Progress(stream=stream))
+    assert not set("\x1b\x07\x9b") & set(stream.getvalue())
+    assert "\\x1b]0;mine" in stream.getvalue()
+
+
+def test_the_live_view_has_no_control_characters_but_its_own(a_terminal):
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    told_something_wild(Progress(stream=stream))
+    assert not set("\x1b\x07\x9b") & set(CONTROL.sub("", stream.getvalue()))
+    assert "\\x1b]0;mine" in stream.getvalue()

@@ -2,12 +2,17 @@
 """The report's server: loopback only, its own name only, always the newest journal."""
 
 import http.client
+import socket
+import struct
+import threading
+import time
+from contextlib import suppress
 
 import pytest
 
 import stopwise as sw
 from stopwise.errors import InputError
-from stopwise.tools.report import ReportServer, cli_report
+from stopwise.tools.report import ReportServer, _serve, cli_report
 
 
 def told(path):
@@ -141,3 +146,105 @@ def test_the_command_serves_until_interrupted(journal, monkeypatch):
     assert cli_report(journal, load=told, serve=True, say=said.append) is None
     assert said[0].startswith("serving http://127.0.0.1:")
     assert said[-1] == "ended"
+
+
+# ----------------------------------------------------------------------- clients that misbehave
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(_serve, "PATIENCE", 0.5)
+    monkeypatch.setattr(_serve._Handler, "timeout", 0.5)
+    monkeypatch.setattr(_serve, "MOST", 4)
+
+
+def connect(server):
+    return socket.create_connection(("127.0.0.1", server.port), timeout=20)
+
+
+def test_head_is_answered_without_content(journal):
+    with ReportServer(journal, load=told) as server:
+        whole, body = get(server)
+        head, nothing = get(server, method="HEAD")
+        assert (head.status, nothing) == (200, "")
+        assert int(head.getheader("Content-Length")) == len(body.encode())
+        assert whole.getheaders()[2:] == head.getheaders()[2:]
+        assert get(server, "/none", method="HEAD")[0].status == 404
+        assert get(server, host="evil.example", method="HEAD")[0].status == 421
+
+
+def test_a_client_that_says_nothing_is_let_go(journal, impatient):
+    with ReportServer(journal, load=told) as server, connect(server) as silent:
+        begin = time.monotonic()
+        assert silent.recv(100) == b""
+        assert time.monotonic() - begin < 10
+
+
+def test_a_client_that_says_one_byte_at_a_time_is_let_go(journal, impatient):
+    with ReportServer(journal, load=told) as server, connect(server) as slow:
+        begin = time.monotonic()
+        with suppress(OSError):  # the server has hung up
+            while time.monotonic() - begin < 10:
+                slow.sendall(b"G")
+                time.sleep(0.1)
+        assert time.monotonic() - begin < 10
+
+
+def test_a_client_that_does_not_read_is_let_go(journal, impatient, monkeypatch):
+    monkeypatch.setattr(_serve, "page", lambda *_, **__: "x" * 50_000_000)
+    with ReportServer(journal, load=told) as server:
+        with connect(server) as deaf:
+            deaf.sendall(f"GET / HTTP/1.1\r\nHost: localhost:{server.port}\r\n\r\n".encode())
+            deadline = time.monotonic() + 10
+            while server._server._free._value == 4 and time.monotonic() < deadline:
+                time.sleep(0.02)  # until it is being served
+            while server._server._free._value < 4 and time.monotonic() < deadline:
+                time.sleep(0.02)
+            assert server._server._free._value == 4
+        assert get(server, "/version")[0].status == 200
+
+
+def test_only_so_many_are_served_at_once(journal, impatient):
+    with ReportServer(journal, load=told) as server:
+        threads = threading.active_count()
+        crowd = [connect(server) for _ in range(60)]
+        assert threading.active_count() <= threads + 2 * 4  # a thread and its timer each
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            with suppress(OSError, http.client.HTTPException):
+                if get(server, "/version")[0].status == 200:
+                    break
+        else:
+            pytest.fail("nobody is served after the crowd")
+        for one in crowd:
+            one.close()
+
+
+def test_dropped_clients_leave_no_traceback(journal, capfd, monkeypatch):
+    monkeypatch.setattr(_serve, "page", lambda *_, **__: "x" * 50_000_000)
+    with ReportServer(journal, load=told) as server:
+        whole = "GET / HTTP/1.1\r\nHost: localhost:{}\r\n\r\n"
+        for request in ("", "GET", whole[:20], whole):
+            dropped = connect(server)
+            dropped.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            dropped.sendall(request.format(server.port).encode())
+            dropped.close()  # by a reset
+        long_path = b"GET " + b"x" * 70_000 + b" HTTP/1.1\r\n\r\n"
+        for odd in (b"\0\xff\r\n\r\n", long_path, b"A: b\r\n" * 300):
+            with connect(server) as client, suppress(OSError):
+                client.sendall(odd)
+                client.recv(1000)
+        time.sleep(0.3)
+        assert get(server, "/version")[0].status == 200
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_report_that_cannot_be_made_is_said_in_words(journal, capfd, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(_serve, "page", broken)
+    with ReportServer(journal, load=told) as server:
+        answer, body = get(server)
+        assert (answer.status, body) == (500, "The report could not be made: ZeroDivisionError")
+    assert capfd.readouterr() == ("", "")

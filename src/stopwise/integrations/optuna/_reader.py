@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import optuna
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from stopwise.errors import InputError
+from stopwise.integrations.foreign_files import reading
 from stopwise.integrations.foreign_space import Told
 from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._mirror import direction_of, has_surplus
+from stopwise.integrations.optuna._read_only import open_read_only, shown_url
 from stopwise.integrations.optuna._space import Axes, common, in_order
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import Failed, Outcome, Pruned, outcome_of
@@ -19,7 +23,7 @@ from stopwise.record.outcomes import Failed, Outcome, Pruned, outcome_of
 def read_history(
     storage: str | BaseStorage, study_name: str | None = None, *, cost: str | None = COST
 ) -> Told:
-    """Read the finished trials of a study.
+    """Read the finished trials of a study; a storage that is given by its URL is never changed.
 
     Args:
         storage: A storage of Optuna, or its URL, such as ``sqlite:///study.db``.
@@ -27,6 +31,14 @@ def read_history(
         cost: The user attribute with the cost of a trial; ``"duration"`` for the seconds from
             start to end, the sampler's time included; None to count each trial as 1.
     """
+    with ExitStack() as stack:
+        if isinstance(storage, str):
+            stack.enter_context(reading(f"the storage {shown_url(storage)}"))
+            storage = stack.enter_context(open_read_only(storage))
+        return _read(storage, study_name, cost)
+
+
+def _read(storage: BaseStorage, study_name: str | None, cost: str | None) -> Told:
     study = optuna.load_study(study_name=_chosen(storage, study_name), storage=storage)
     trials = study.get_trials(deepcopy=False)
     finished = [trial for trial in in_order(trials) if trial.state.is_finished()]
@@ -54,13 +66,14 @@ def read_history(
     return Told(history, axes.space, direction_of(study), notes)
 
 
-def _chosen(storage: str | BaseStorage, name: str | None) -> str:
+def _chosen(storage: BaseStorage, name: str | None) -> str:
     names = optuna.get_all_study_names(storage)
     if name is None and len(names) == 1:
         return names[0]
     if name in names:
         return str(name)
-    message = f"there is no study {name!r}" if name else "the storage holds several studies"
+    several = "the storage holds several studies" if names else "the storage holds no study"
+    message = f"there is no study {name!r}" if name else several
     raise InputError(f"{message}: name one of {', '.join(map(repr, names)) or 'none'}.")
 
 

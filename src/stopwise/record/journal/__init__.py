@@ -8,6 +8,7 @@ code.
 from __future__ import annotations
 
 import itertools
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -170,8 +171,11 @@ class JournalContent:
 
 def has_begun(path: str | PathLike[str]) -> bool:
     """Whether there is a journal to go on with; a file without a whole header is begun anew."""
+    place = _absolute(path)
     try:
-        return not is_unfinished(_absolute(path).read_bytes())
+        if not stat.S_ISREG(place.stat().st_mode):
+            return True  # a pipe, say, which is not to be waited for
+        return not is_unfinished(place.read_bytes())
     except FileNotFoundError:
         return False
     except OSError:

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from stopwise.core.checks import Bounds
 from stopwise.core.space import Space, as_domain
 from stopwise.errors import InputError
+from stopwise.integrations.foreign_files import read_journal
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import Completed
 from stopwise.record.promises import Promises
-from stopwise.study import Study, StudyOptions
+from stopwise.study import StudyOptions
 from stopwise.tools.audit._inferred_space import (
     ColumnBounds,
     as_told,
@@ -125,7 +126,7 @@ def _required(space: Space) -> list[str]:
 def _opened(data: Any) -> Any:  # noqa: ANN401
     """A journal of ours as the study that it records; anything else as it is."""
     is_journal = isinstance(data, str | PathLike) and str(data).endswith(".jsonl")
-    return Study.load(data) if is_journal else data
+    return read_journal(data) if is_journal else data
 
 
 def _of_study(data: Any) -> tuple[Bounds | None, Promises]:  # noqa: ANN401

@@ -15,6 +15,7 @@ from stopwise.record.promises import Promises
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.external import ExternalStudy
 from stopwise.tools.audit._inferred_space import described
+from stopwise.tools.progress.words import printable
 
 _HEAD = ("rule", "stops after", "spent", "saved", "best then", "lost", "net", "now")
 
@@ -102,7 +103,7 @@ class Audit:
         table = self.table()
         widths = [max(len(row[i]) for row in table) for i in range(len(_HEAD))]
         lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in table]
-        return "\n".join(
+        text = "\n".join(
             [
                 self.heading,
                 "",
@@ -119,6 +120,7 @@ class Audit:
                 *(f"  - {note}" for note in self.notes),
             ]
         )
+        return printable(text)
 
     def _repr_html_(self) -> str:
         head, *rows = ([html.escape(cell) for cell in row] for row in self.table())

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.errors import InputError, InputTypeError, MissingExtraError
+from stopwise.integrations.foreign_files import check_size, checked_file, reading, text_of
 
 Row = dict[str, Any]
 
 _NAMED = 5  # rows that a note names
+_DIGITS = 300  # of a whole number; a float has at most 309
+_BYTES_PER_CELL = 8
 
 
 def read_table(data: object) -> list[Row]:
@@ -41,9 +45,7 @@ def read_table(data: object) -> list[Row]:
 
 
 def _read_file(path: Path) -> list[Row]:
-    if not path.is_file():
-        message = f"there is no file {str(path)!r}."
-        raise InputError(message)
+    checked_file(path)
     kind = path.suffix.lower()
     if kind in (".parquet", ".pq"):
         return _read_parquet(path)
@@ -56,14 +58,13 @@ def _read_file(path: Path) -> list[Row]:
 
 
 def _read_csv(path: Path) -> list[Row]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        head = file.readline()
-        file.seek(0)
-        marks = "\t;," if path.suffix.lower() != ".tsv" else "\t"
-        mark = max(marks, key=head.count)
-        rows = list(csv.DictReader(file, delimiter=mark))
+    text = text_of(path, encoding="utf-8-sig")
+    marks = "\t;," if path.suffix.lower() != ".tsv" else "\t"
+    mark = max(marks, key=text.partition("\n")[0].count)
+    with reading(f"the table {str(path)!r}"):
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=mark))
     return [
-        {name: _parsed(text) for name, text in row.items() if name is not None} for row in rows
+        {name: _parsed(cell) for name, cell in row.items() if name is not None} for row in rows
     ]
 
 
@@ -74,12 +75,19 @@ def _parsed(text: str | None) -> Any:  # noqa: ANN401  a number, a truth value, 
         return None
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
-    for kind in (int, float):
+    for kind in (_whole, float):
         try:
             return kind(text)
         except ValueError:
             continue
     return text
+
+
+def _whole(text: str) -> int:
+    """A whole number that a float can hold; longer ones become floats, and infinite."""
+    if len(text) > _DIGITS:
+        raise ValueError(text)
+    return int(text)
 
 
 def _read_parquet(path: Path) -> list[Row]:
@@ -89,8 +97,52 @@ def _read_parquet(path: Path) -> list[Row]:
         raise MissingExtraError.of(
             "pyarrow", extra="frames", purpose="reading Parquet files"
         ) from error
-    rows: list[Row] = parquet.read_table(path).to_pylist()
+    what = f"the table {str(path)!r}"
+    with reading(what):
+        metadata = parquet.read_metadata(path)
+        chunks = _chunks(metadata)
+        _check_expanded(what, metadata, chunks)
+        # Texts stay in the file's dictionary: expanded, one long text could fill the memory.
+        names = metadata.schema.to_arrow_schema().names
+        texts = {c.path_in_schema for c in chunks if c.physical_type == "BYTE_ARRAY"}
+        with parquet.ParquetFile(path, read_dictionary=sorted(texts & set(names))) as file:
+            rows: list[Row] = []
+            size = 0
+            for batch in file.iter_batches():
+                size += batch.nbytes  # the file may not have told the truth about its size
+                check_size(f"{what}, when it is expanded,", size)
+                columns = map(_cells, batch.columns)
+                rows += [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
     return rows
+
+
+def _cells(column: Any) -> list[Any]:  # noqa: ANN401  pyarrow has no types
+    """The cells of a column; equal texts are one object."""
+    if not hasattr(column, "dictionary"):
+        cells: list[Any] = column.to_pylist()
+        return cells
+    texts = column.dictionary.to_pylist()
+    return [None if at is None else texts[at] for at in column.indices.to_pylist()]
+
+
+def _chunks(metadata: Any) -> list[Any]:  # noqa: ANN401  pyarrow has no types
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    return [group.column(i) for group in groups for i in range(group.num_columns)]
+
+
+def _check_expanded(what: str, metadata: Any, chunks: Sequence[Any]) -> None:  # noqa: ANN401
+    """Refuse a file that says of itself that it becomes too large in memory.
+
+    Repeated values take next to no room in a file, so cells are counted too. A text inside a list
+    may be repeated in full.
+    """
+    cells = max(metadata.num_rows * metadata.num_columns, sum(c.num_values for c in chunks))
+    size = max(_BYTES_PER_CELL * cells, sum(c.total_uncompressed_size for c in chunks))
+    names = metadata.schema.to_arrow_schema().names
+    for chunk in chunks:
+        if chunk.physical_type == "BYTE_ARRAY" and chunk.path_in_schema not in names:
+            size += chunk.num_values * chunk.total_uncompressed_size
+    check_size(f"{what}, when it is expanded,", size)
 
 
 def column(rows: Sequence[Row], name: str, role: str) -> str:
@@ -108,8 +160,12 @@ def column(rows: Sequence[Row], name: str, role: str) -> str:
 
 def is_number(value: object) -> bool:
     """Whether it is a finite real number, and no truth value."""
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return real and math.isfinite(value)  # type: ignore[arg-type]
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        return False
 
 
 def is_missing(value: object) -> bool:

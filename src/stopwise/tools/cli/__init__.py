@@ -13,16 +13,17 @@ def main() -> None:
     import sys
 
     from stopwise.errors import StopwiseError
+    from stopwise.tools.cli._output import complain
     from stopwise.tools.cli.app import app
 
     try:
         app(prog_name="stopwise")
     except OSError as error:  # errors of journals among them
-        sys.stderr.write(f"stopwise: {error}\n")
+        complain(f"stopwise: {error}")
         sys.exit(1)
     except StopwiseError as error:
-        sys.stderr.write(f"stopwise: {error}\n")
+        complain(f"stopwise: {error}")
         sys.exit(2)
     except KeyboardInterrupt:
-        sys.stderr.write("stopwise: interrupted\n")
+        complain("stopwise: interrupted")
         sys.exit(130)

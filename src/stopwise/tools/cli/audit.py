@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from stopwise.errors import InputError
+from stopwise.tools.cli._output import say
 
 if TYPE_CHECKING:
     from stopwise.integrations.foreign_space import Told
@@ -81,12 +82,12 @@ def audit(  # long: typer wants each option with its help
             bounds=dict(map(_bounds, bounds or [])),
             n_initial=n_initial,
         )
-    typer.echo(str(audited))
+    say(str(audited))
     if html is not None:
         from stopwise.tools import report
 
         report.write(audited.study, html)
-        typer.echo(f"report: {html}")
+        say(f"report: {html}")
 
 
 def _read_elsewhere(

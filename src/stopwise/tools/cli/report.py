@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from stopwise.tools.cli._output import say
+
 
 def report(
     journal: Annotated[
@@ -29,4 +31,4 @@ def report(
     """Show a run, finished or still going, as one HTML page that needs no network."""
     from stopwise.tools.report import cli_report
 
-    cli_report(journal, out, serve=serve, port=port, say=typer.echo)
+    cli_report(journal, out, serve=serve, port=port, say=say)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from stopwise.tools.cli._output import say
+
 if TYPE_CHECKING:
     from stopwise.study import Study
     from stopwise.tools.runner import Config, OnChange, RunEnd
@@ -40,14 +42,14 @@ def run(
     config = runner.load(file)
     runner.check_program(config)
     if check:
-        typer.echo(runner.description(config))
+        say(runner.description(config))
         return
     changed = runner.changes(config) if has_begun(config.journal) else []
     with closing(runner.open_study(config)) as study:
         runner.keep_copy(config)
         _say_how_it_begins(config, study, changed)
         with saved_if_lost(study), _shown(config, study) as on_change:
-            end = runner.run_trials(config, study, on_change, typer.echo)
+            end = runner.run_trials(config, study, on_change, say)
         _say_how_it_ended(config, study, end)
     codes = {"verdict": 0, "failures": 3, "interrupted": 128 + end.signal}
     raise typer.Exit(codes[end.why])
@@ -75,7 +77,7 @@ def _shown(config: Config, study: Study) -> Iterator[OnChange]:
     from stopwise.tools.progress import SECONDS, Progress
 
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
-        yield lambda _, line: typer.echo(line)
+        yield lambda _, line: say(line)
         return
     unit = config.cost.unit
     with Progress(unit=SECONDS if unit == "seconds" else unit) as progress:
@@ -86,13 +88,13 @@ def _shown(config: Config, study: Study) -> Iterator[OnChange]:
 def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None:
     told, open_ones = len(study.history), len(study.pending)
     if told or open_ones:
-        typer.echo(
+        say(
             f"Going on with {config.journal.name}: {told} trials told, {open_ones} without answer."
         )
     for note in study.notes:
-        typer.echo(note)
+        say(note)
     for line in changed:
-        typer.echo(f"changed since the last run: {line}")
+        say(f"changed since the last run: {line}")
 
 
 def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
@@ -101,17 +103,17 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
 
     best = study.best
     if best is None:
-        typer.echo("No trial has succeeded.")
+        say("No trial has succeeded.")
     else:
         shown = ", ".join(f"{name} = {as_text(value)}" for name, value in best.params.items())
-        typer.echo(f"Best {config.value.key}: {best.value!r} (trial {best.number}) with {shown}")
+        say(f"Best {config.value.key}: {best.value!r} (trial {best.number}) with {shown}")
     spent = f"{quantity(study.spent)} {config.cost.unit}"
-    typer.echo(f"{len(study.history)} trials, {spent} spent.")
-    typer.echo(f"Why it ended: {end.reason}.")
+    say(f"{len(study.history)} trials, {spent} spent.")
+    say(f"Why it ended: {end.reason}.")
     if end.why == "interrupted":
-        typer.echo(f"Go on with: stopwise run {config.path.name}")
+        say(f"Go on with: stopwise run {config.path.name}")
     if end.why == "failures":
-        typer.echo(
+        say(
             f"What the programs said is in {config.trials.name}/. Failed trials are not tried"
             f" again: once the program is mended, run again to go on with other trials, or remove"
             f" {config.journal.name} to begin afresh."

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from stopwise.tools.progress.view import Gauge, View, summary
-from stopwise.tools.progress.words import SECONDS, amount, configuration
+from stopwise.tools.progress.words import SECONDS, amount, configuration, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, OverflowMethod, RenderableType
@@ -99,13 +99,13 @@ class Lines:
                 after += f" | next {view.next}" if view.next else ""
                 after += f" | {view.gains}" if view.gains else ""
                 after += f" | {summary(view.stops)}"
-            self._out.write(f"{line}{after}\n")
+            self._out.write(printable(f"{line}{after}") + "\n")
         self._out.flush()
 
     def close(self, last: str) -> None:
         """Write the last sentence."""
         if last:
-            self._out.write(f"{last}\n")
+            self._out.write(printable(last) + "\n")
         self._out.flush()
 
 
@@ -138,7 +138,7 @@ class Live:
         """Leave the last picture standing, and the sentence below it."""
         self._live.stop()
         if last:
-            self._console.print(last)
+            self._console.print(printable(last))
 
     def _picture(self) -> RenderableType:
         width = self._console.width
@@ -171,7 +171,8 @@ class Notebook:
 
         from IPython import display as ipython
 
-        text = "\n".join(filter(None, [_as_text(self._view, self._clock.running), last]))
+        shown = filter(None, [_as_text(self._view, self._clock.running), last])
+        text = printable("\n".join(shown))
         bundle = {
             "text/plain": text,
             "text/html": f'<pre style="white-space: pre-wrap">{escape(text)}</pre>',
@@ -251,7 +252,7 @@ def picture(
         text = Text()
         if gauge.share is not None and width >= _WIDE:
             text.append(f"{bar(gauge.share, plain=plain)}  ", style="cyan")
-        text.append(gauge.text).truncate(max(width - _LABEL, 1), overflow=cut)
+        text.append(printable(gauge.text)).truncate(max(width - _LABEL, 1), overflow=cut)
         table.add_row(Text(label, style="bold"), text)
     return table
 

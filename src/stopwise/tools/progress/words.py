@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,6 +44,25 @@ def _value(value: object) -> str:
     if isinstance(value, float):  # NumPy's double is one of them
         return quantity(value)
     return shortened(str(value))
+
+
+def printable(text: str) -> str:
+    r"""Text for a terminal: what it would obey rather than show is written as an escape.
+
+    Programs and files from elsewhere may say anything, ``\x1b[2J`` (clear the screen) too.
+
+    Example:
+        >>> print(printable("\x1b[2Jgone"))
+        \x1b[2Jgone
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if _is_shown(c) else c.encode("unicode_escape").decode() for c in text)
+
+
+def _is_shown(character: str) -> bool:
+    is_space = character in "\n\t" or unicodedata.category(character) == "Zs"
+    return is_space or character.isprintable()
 
 
 def shortened(text: str, longest: int = _LONGEST_VALUE) -> str:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from stopwise.study import Study
+from stopwise.integrations.foreign_files import read_journal, reading
 from stopwise.tools.report._serve import Load, ReportServer
 from stopwise.tools.report._write import write
 
@@ -18,7 +18,7 @@ def cli_report(
     *,
     serve: bool = False,
     port: int = 0,
-    load: Load = Study.load,
+    load: Load = read_journal,
     say: Callable[[str], None] = lambda _: None,
 ) -> Path | None:
     """Report on a journal: into a file, or on loopback until interrupted.
@@ -35,9 +35,9 @@ def cli_report(
         Where the page was written; None after serving.
     """
     if not serve:
-        study = load(str(journal))
         target = Path(journal).with_suffix(".html") if out is None else Path(out)
-        written = write(study, target)
+        with reading(f"the journal {str(journal)!r}"):  # what it holds may be impossible to draw
+            written = write(load(str(journal)), target)
         say(f"report written to {written}")
         return written
     server = ReportServer(journal, port, load)

@@ -2,14 +2,17 @@
 """A report on loopback that follows a journal while it is written.
 
 Only this machine can reach it, and only under its own name: another site's name that resolves to
-127.0.0.1 (DNS rebinding) is turned away by the Host header.
+127.0.0.1 (DNS rebinding) is turned away by the Host header. A client that says nothing, or reads
+nothing, is let go after some seconds, and only so many are served at once.
 """
 
 from __future__ import annotations
 
 import os
+import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,10 +20,14 @@ from types import TracebackType
 from typing import Self, cast
 
 from stopwise.errors import InputError, StopwiseError
+from stopwise.integrations.foreign_files import read_journal, reason
 from stopwise.study import Study
 from stopwise.tools.report._page import page
 
 Load = Callable[[str], Study]
+
+PATIENCE = 10.0  # seconds in which a request must have come, and an answer have been taken
+MOST = 32  # connections at once
 
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -29,6 +36,9 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+
+
+_Request = socket.socket | tuple[bytes, socket.socket]  # as the base class has it
 
 
 class ReportServer:
@@ -47,7 +57,7 @@ class ReportServer:
     """
 
     def __init__(
-        self, journal: str | os.PathLike[str], port: int = 0, load: Load = Study.load
+        self, journal: str | os.PathLike[str], port: int = 0, load: Load = read_journal
     ) -> None:
         self._journal = Path(journal)
         self._load = load
@@ -117,10 +127,57 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], report: ReportServer) -> None:
         super().__init__(address, _Handler)
         self.report = report
+        self._free = threading.BoundedSemaphore(MOST)
+
+    def process_request(self, request: _Request, client_address: object) -> None:
+        """Serve in a thread, unless too many are served already."""
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._free.release()
+            raise
+
+    def process_request_thread(self, request: _Request, client_address: object) -> None:
+        """Serve one request; its place is free afterwards."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: _Request, client_address: object) -> None:
+        """Say nothing of clients that went away: the terminal belongs to the command."""
 
 
 class _Handler(BaseHTTPRequestHandler):
+    timeout = PATIENCE  # of each reading and writing
+
+    def setup(self) -> None:
+        """Give the whole request a time limit, too: one byte at a time is no way to hold it."""
+        super().setup()
+        self._limit = threading.Timer(PATIENCE, self._hang_up)
+        self._limit.daemon = True
+        self._limit.start()
+
+    def finish(self) -> None:
+        """Let go of the client."""
+        self._limit.cancel()
+        with suppress(OSError):
+            super().finish()
+
+    def _hang_up(self) -> None:
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+    def do_HEAD(self) -> None:
+        """As GET, without the content."""
+        self.do_GET()
+
     def do_GET(self) -> None:
+        """The page, its version, or a sentence about what is wrong."""
+        self._limit.cancel()
         report = cast("_Server", self.server).report
         if self.headers.get("Host") not in {
             f"{n}:{report.port}" for n in ("127.0.0.1", "localhost")
@@ -128,26 +185,35 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.MISDIRECTED_REQUEST, "This server answers to localhost only.")
             return
         try:
-            if self.path == "/":
-                self._answer(HTTPStatus.OK, report.page(), "text/html")
-            elif self.path == "/version":
-                self._answer(HTTPStatus.OK, report.version())
-            elif self.path == "/favicon.ico":
-                self._answer(HTTPStatus.NO_CONTENT, "")
-            else:
-                self._answer(HTTPStatus.NOT_FOUND, "There is one page, at /.")
+            status, body, kind = self._found(report)
         except StopwiseError as error:  # half a journal, or one that was removed
-            self._answer(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+            status, body, kind = HTTPStatus.SERVICE_UNAVAILABLE, str(error), "text/plain"
+        except Exception as error:  # noqa: BLE001  a browser is to be told too
+            body = f"The report could not be made: {reason(error)}"
+            status, kind = HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain"
+        self._answer(status, body, kind)
+
+    def _found(self, report: ReportServer) -> tuple[HTTPStatus, str, str]:
+        """Status, content and kind of what was asked for."""
+        if self.path == "/":
+            return HTTPStatus.OK, report.page(), "text/html"
+        if self.path == "/version":
+            return HTTPStatus.OK, report.version(), "text/plain"
+        if self.path == "/favicon.ico":
+            return HTTPStatus.NO_CONTENT, "", "text/plain"
+        return HTTPStatus.NOT_FOUND, "There is one page, at /.", "text/plain"
 
     def _answer(self, status: HTTPStatus, body: str, kind: str = "text/plain") -> None:
-        content = body.encode("utf-8")
+        content = body.encode("utf-8", "replace")
         self.send_response(status)
         for name, value in _HEADERS.items():
             self.send_header(name, value)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        with suppress(OSError):  # the client went away, or does not read
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base's name
         """Say nothing: the terminal belongs to the command."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
+from stopwise.integrations.foreign_files import read_journal
 from stopwise.record.history import Trial
 from stopwise.record.journal import has_begun
-from stopwise.study import Study
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.config_changes import changes
 from stopwise.tools.runner.parameter_passing import (
@@ -53,10 +53,17 @@ def description(config: Config) -> str:
     changed = [] if is_new else changes(config)
     study = new_study(config)
     size = min(study.n_initial, config.max_trials or study.n_initial)
-    trials = [study.ask() for _ in range(max(size, len(config.search.start_from)))]
+    size = max(size, len(config.search.start_from))
+    trials: list[Trial] = []
+    while len(trials) < size and not (verdict := study.should_stop()).stop:
+        trials.append(study.ask())  # a small space may have fewer trials than the design
     lines = [
         f"{config.path.name} is fine.",
-        *_program(config, trials[0], "The first trial" if is_new else "A trial"),
+        *(
+            _program(config, trials[0], "The first trial" if is_new else "A trial")
+            if trials
+            else [f"It would end before its first trial: {verdict.reason}."]
+        ),
         *_measures(config),
         *_limits(config),
         *(_design(trials) if is_new else ()),
@@ -127,7 +134,7 @@ def _design(trials: list[Trial]) -> Iterator[str]:
 
 def _files(config: Config, changed: list[str]) -> Iterator[str]:
     if has_begun(config.journal):
-        study = Study.load(config.journal)
+        study = read_journal(config.journal)
         state = f"{len(study.history)} trials told, {len(study.pending)} without answer"
         yield f"{config.journal.name} exists ({state}): a run would go on where it ends."
         yield from (f"  changed since: {line}" for line in changed)

@@ -12,6 +12,7 @@ from stopwise.errors import InputError
 from stopwise.study.options import may_change, names
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.toml_table import shown
+from stopwise.tools.runner.trial_files import read_tail, replace
 
 # With another value here, old and new results would not be comparable.
 FIXED = (
@@ -22,6 +23,7 @@ FIXED = (
     *(f"search.{name}" for name in names(may_change())),
 )
 _LEFT_OUT = object()
+_MOST = 1 << 24  # bytes of the copy that are read
 
 
 def kept_copy(config: Config) -> Path:
@@ -32,14 +34,14 @@ def kept_copy(config: Config) -> Path:
 def keep_copy(config: Config) -> None:
     """Copy the file as it is run now."""
     config.trials.mkdir(exist_ok=True)
-    kept_copy(config).write_bytes(config.path.read_bytes())
+    replace(kept_copy(config), config.path.read_bytes())
 
 
 def changes(config: Config) -> list[str]:
     """What has changed since the last run, a line each; an error if it must not change."""
     try:
-        before = tomllib.loads(kept_copy(config).read_text("utf-8"))
-    except (OSError, ValueError):
+        before = tomllib.loads(read_tail(kept_copy(config), _MOST).decode("utf-8"))
+    except (OSError, ValueError, RecursionError):
         return []  # never run, or its copy was removed: there is nothing to compare with
     old, new = dict(_flat(before)), dict(_flat(config.data))
     changed = [

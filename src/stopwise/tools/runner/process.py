@@ -17,6 +17,7 @@ from typing import Any
 from stopwise.tools.runner import supervisor
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.parameter_passing import arguments, builtin_values, filled, variables
+from stopwise.tools.runner.trial_files import create
 
 Stamp = tuple[int, int, int] | None
 
@@ -27,7 +28,8 @@ class ProgramEnd:
 
     Args:
         why: ``"ended"`` by itself, ``"timeout"``, ``"stopped"`` by the runner; ``"terminated"`` or
-            ``"lost"`` when somebody else ended its supervisor; ``"unstartable"`` if it never ran.
+            ``"lost"`` when somebody else ended its supervisor, gently or by SIGKILL;
+            ``"unstartable"`` if it never ran.
         exit_code: Negative for a signal.
         seconds: From its start to its end.
         message: Why it could not be started.
@@ -103,7 +105,8 @@ def start(config: Config, number: int, params: Mapping[str, Any]) -> RunningProg
     result_file = None if config.value.file is None else where / filled(config.value.file, builtin)
     before = stamp(result_file)
     record = folder / "params.json"
-    record.write_text(json.dumps(dict(params)) + "\n", encoding="utf-8")
+    with create(record) as file:
+        file.write(json.dumps(dict(params)).encode() + b"\n")
     life, life_of_us = os.pipe()
     status_of_us, status = os.pipe()
     try:
@@ -141,8 +144,8 @@ def _spawn(
     """Start a supervisor, in a session of its own and with these pipes left open."""
     with (
         stdin.open("rb") as input_file,
-        (output / "stdout").open("wb") as stdout,
-        (output / "stderr").open("wb") as stderr,
+        create(output / "stdout") as stdout,
+        create(output / "stderr") as stderr,
     ):
         return subprocess.Popen(  # noqa: S603  the user's own command, without a shell
             [sys.executable, "-I", "-S", supervisor.__file__, *argv],

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import signal
 from dataclasses import dataclass
 from pathlib import Path
 
+from stopwise.tools.progress.words import printable
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.process import ProgramEnd, RunningProgram, stamp
+from stopwise.tools.runner.trial_files import read_tail
 
 _TAIL = 1 << 20  # bytes at the end of the output that are searched for the last line
 _LEAST = 1e-6  # seconds; a cost must be positive
@@ -72,12 +73,23 @@ def _answer(running: RunningProgram) -> object:
         source = str(running.result_file)
         if stamp(running.result_file) in (None, running.written_before):
             raise _NoAnswerError(f"the program ended without writing {source}")
-        text = _tail(running.result_file).strip()
+        text = _result_text(running, running.result_file)
     try:
         answer: object = json.loads(text)
     except ValueError:
         raise _NoAnswerError(f"{source} is not JSON: {_short(text)!r}") from None
+    except RecursionError:
+        raise _NoAnswerError(f"{source} is nested too deeply: {_short(text)!r}") from None
     return answer
+
+
+def _result_text(running: RunningProgram, file: Path) -> str:
+    """The text of a result file; within the trial's folder no link is followed."""
+    follow = not file.is_relative_to(running.folder)
+    try:
+        return read_tail(file, _TAIL, follow=follow).decode("utf-8", "replace").strip()
+    except OSError as error:
+        raise _NoAnswerError(f"{file} cannot be read: {error.strerror}") from None
 
 
 def _reported(config: Config, answer: object, by_clock: float | None) -> ProgramResult:
@@ -97,7 +109,7 @@ def _reported(config: Config, answer: object, by_clock: float | None) -> Program
 
 def _number(answer: dict[str, object], key: str) -> float:
     if key not in answer:
-        keys = ", ".join(map(repr, list(answer)[:8])) or "nothing"
+        keys = ", ".join(f"{name!r:.40}" for name in list(answer)[:8]) or "nothing"
         raise _NoAnswerError(f"the JSON has no key {key!r}; it has {keys}")
     value = answer[key]
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -113,15 +125,12 @@ def _number(answer: dict[str, object], key: str) -> float:
 
 def last_line(path: Path) -> str:
     """The last line that is not blank; only the last mebibyte is read."""
-    lines = _tail(path).rstrip().splitlines()
+    try:
+        text = read_tail(path, _TAIL).decode("utf-8", "replace")
+    except OSError:  # removed or replaced by the program: what it printed is lost
+        return ""
+    lines = text.rstrip().splitlines()
     return lines[-1].strip() if lines else ""
-
-
-def _tail(path: Path) -> str:
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(size - _TAIL, 0))
-        return file.read(_TAIL).decode("utf-8", errors="replace")
 
 
 def _last_words(exit_code: int, stderr: Path) -> str:
@@ -133,7 +142,7 @@ def _last_words(exit_code: int, stderr: Path) -> str:
         how = f"killed by {name}"
     else:
         how = f"exit code {exit_code}"
-    words = _short(last_line(stderr))
+    words = printable(_short(last_line(stderr)))
     return f"{how}: {words}" if words else how
 
 

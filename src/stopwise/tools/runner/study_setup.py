@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from stopwise.errors import InputError
+from stopwise.integrations.foreign_files import regular_file
 from stopwise.record.journal import ResumeWarning, has_begun
 from stopwise.study import Study
 from stopwise.tools.runner.config import Config
@@ -29,6 +30,7 @@ def open_study(config: Config) -> Study:
     if not has_begun(config.journal):
         return new_study(config, journal=config.journal)
     new_study(config)  # what is wrong in any run is refused as such, not as a change
+    regular_file(config.journal)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResumeWarning)
         try:

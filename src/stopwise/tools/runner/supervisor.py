@@ -10,9 +10,14 @@ program stopped; when it closes, which it does however the runner dies, everythi
 once. STATUS is the writing end of a pipe for one JSON line about how it ended. TIMEOUT is in
 seconds; 0 means none.
 
-The program gets a process group of its own. On Linux its orphans come to the supervisor
-(PR_SET_CHILD_SUBREAPER), which therefore finds every descendant, and the program dies with the
-supervisor (PR_SET_PDEATHSIG). Elsewhere the process group is what is killed.
+There are two processes, a guard and its child, the supervisor, whose child is the program. If one
+of the two is killed (SIGKILL), the other one kills the program and what it has started, and the
+trial counts as lost. If both are killed at once, on Linux the program still dies
+(PR_SET_PDEATHSIG), but not what it has started.
+
+The program gets a process group of its own. On Linux its orphans come to the supervisor or the
+guard (PR_SET_CHILD_SUBREAPER), which therefore find every descendant. Elsewhere, on macOS too, the
+process group is what is killed: a process that has left it survives.
 """
 
 from __future__ import annotations
@@ -29,31 +34,64 @@ from collections.abc import Callable
 GRACE = 2.0  # seconds between SIGTERM and SIGKILL
 _PATIENCE = 5.0  # seconds for killed processes to be gone; one in a system call may need them
 _LONGEST = 3600.0  # seconds of one wait; select refuses very long ones
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _LINUX = sys.platform == "linux"
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 
 
 def main(life: int, status: int, timeout: float, command: list[str]) -> None:
-    """Run the program to its end, and write to the status pipe how it ended."""
+    """Guard a supervisor: if it is killed, kill the program and what it has started."""
     for fd in (life, status):
         os.set_inheritable(fd, False)  # noqa: FBT003  os has no keyword for it
     prctl = _prctl()
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    wake = _woken_by(signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    guard, guard_of_us = os.pipe()  # closes when the guard dies
+    program_of_it, program = os.pipe()  # tells the guard which process group to kill
+    supervisor = os.fork()
+    if supervisor == 0:
+        os.close(guard_of_us)
+        os.close(program_of_it)
+        os.setpgid(0, 0)  # whoever kills the group of the guard does not kill both
+        _supervise(command, timeout, _Pipes(life, status, guard, program), prctl)
+        return
+    for number in _ENDING:
+        signal.signal(number, lambda number, _: _signal(supervisor, number))
+    for fd in (life, status, guard, program):
+        os.close(fd)
+    _, ended = os.waitpid(supervisor, 0)
+    if ended != 0:
+        group = os.read(program_of_it, 20)
+        _kill_rest(int(group) if group else None)
+
+
+class _Pipes:
+    """The ends of pipes that the supervisor holds."""
+
+    def __init__(self, life: int, status: int, guard: int, program: int) -> None:
+        self.life, self.status, self.guard, self.program = life, status, guard, program
+
+
+def _supervise(
+    command: list[str], timeout: float, pipes: _Pipes, prctl: Callable[[int, int], None]
+) -> None:
+    """Run the program to its end, and write to the status pipe how it ended."""
+    prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    wake = _woken_by(signal.SIGCHLD, *_ENDING)
     begin = time.monotonic()
     program = os.fork()
     if program == 0:
-        _become(command, status, prctl)
+        _become(command, pipes.status, prctl)
+    os.write(pipes.program, str(program).encode())
     with contextlib.suppress(OSError):  # the program does the same; either may come first
         os.setpgid(program, program)
-    ended, why = _watch(program, life, wake, begin + timeout if timeout else None)
+    ended, why = _watch(program, pipes, wake, begin + timeout if timeout else None)
     if ended is None:
-        ended = _stop(program, life, at_once=why == "orphaned")
+        ended = _stop(program, pipes.life, at_once=why in ("orphaned", "lost"))
     seconds = time.monotonic() - begin
     _kill_rest(program)
     line = json.dumps({"exit": ended, "seconds": seconds, "why": why}) + "\n"
     with contextlib.suppress(BrokenPipeError):
-        os.write(status, line.encode())
+        os.write(pipes.status, line.encode())
 
 
 def _become(command: list[str], status: int, prctl: Callable[[int, int], None]) -> None:
@@ -62,7 +100,7 @@ def _become(command: list[str], status: int, prctl: Callable[[int, int], None]) 
         os.setpgid(0, 0)
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in (signal.SIGCHLD, *_ENDING):
             signal.signal(number, signal.SIG_DFL)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them; programs do not
             signal.signal(number, signal.SIG_DFL)
@@ -73,16 +111,20 @@ def _become(command: list[str], status: int, prctl: Callable[[int, int], None]) 
         os._exit(127)
 
 
-def _watch(program: int, life: int, wake: int, deadline: float | None) -> tuple[int | None, str]:
-    """Wait for the end of the program, the deadline, a request to stop, or the runner's death."""
+def _watch(
+    program: int, pipes: _Pipes, wake: int, deadline: float | None
+) -> tuple[int | None, str]:
+    """Wait for the program's end, the deadline, a request to stop, or the death of others."""
     while True:  # every pass waits for one of these
         left = None if deadline is None else min(max(deadline - time.monotonic(), 0.0), _LONGEST)
-        ready, _, _ = select.select([life, wake], [], [], left)
+        ready, _, _ = select.select([pipes.life, pipes.guard, wake], [], [], left)
         ended = _reap(program)
         if ended is not None:
             return ended, "ended"
-        if life in ready:
-            return None, "stopped" if os.read(life, 1) else "orphaned"
+        if pipes.life in ready:
+            return None, "stopped" if os.read(pipes.life, 1) else "orphaned"
+        if pipes.guard in ready:
+            return None, "lost"
         if wake in ready and any(byte != signal.SIGCHLD for byte in os.read(wake, 512)):
             return None, "terminated"
         if deadline is not None and time.monotonic() >= deadline:
@@ -90,7 +132,7 @@ def _watch(program: int, life: int, wake: int, deadline: float | None) -> tuple[
 
 
 def _stop(program: int, life: int, *, at_once: bool) -> int:
-    """RunEnd the program: SIGTERM, and SIGKILL when the grace is over or the runner is dead."""
+    """End the program: SIGTERM, and SIGKILL when the grace is over or the runner is dead."""
     ended = None
     if not at_once:
         _signal_group(program, signal.SIGTERM)
@@ -106,14 +148,14 @@ def _stop(program: int, life: int, *, at_once: bool) -> int:
     return ended
 
 
-def _kill_rest(program: int) -> None:
+def _kill_rest(program: int | None) -> None:
     """Kill the processes that the program has left behind, until none is left."""
     deadline = time.monotonic() + _PATIENCE
-    _signal_group(program, signal.SIGKILL)
+    if program is not None:
+        _signal_group(program, signal.SIGKILL)
     while time.monotonic() < deadline:
         for pid in _descendants(os.getpid()):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+            _signal(pid, signal.SIGKILL)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -133,6 +175,11 @@ def _reap(program: int) -> int | None:
             return os.waitstatus_to_exitcode(status)
         if pid == 0:
             return None
+
+
+def _signal(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
 
 
 def _signal_group(group: int, number: int) -> None:

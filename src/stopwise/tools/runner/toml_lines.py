@@ -41,6 +41,7 @@ class _Walk:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.counted = (0, 1)  # a position, and its line
         self.line_of: dict[Where, int] = {}
         self.tables_of: dict[Where, int] = {}  # how many [[...]] an array has so far
 
@@ -137,7 +138,9 @@ class _Walk:
         return where
 
     def line(self) -> int:
-        return self.text.count("\n", 0, self.at) + 1
+        position, line = self.counted
+        self.counted = self.at, line + self.text.count("\n", position, self.at)
+        return self.counted[1]
 
     def skip(self, pattern: re.Pattern[str]) -> str:
         match = pattern.match(self.text, self.at)

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.errors import InputError
+from stopwise.integrations.foreign_files import regular_file
 from stopwise.tools.runner.toml_lines import Where, key_lines
 
 _NEEDED: Any = object()
 # Keys of the top level, which become part of the last table if they are written below it.
 TOP_LEVEL = ("command", "pass", "directory", "workers", "timeout", "budget", "max_trials")
 _HUGE = 1e300
+_LONGEST = 2000  # characters of a message, which may hold a key of the file
 _KINDS = {str: "a string", bool: "true or false", list: "a list", dict: "a table"}
 
 
@@ -39,8 +41,8 @@ class TomlTable:
     def read(cls, path: Path) -> TomlTable:
         """The whole file as a table."""
         try:
-            text = path.read_bytes().decode("utf-8").replace("\r\n", "\n")
-            data = tomllib.loads(text)
+            text = regular_file(path).read_bytes().decode("utf-8").replace("\r\n", "\n")
+            data, lines = tomllib.loads(text), key_lines(text)
         except OSError as error:
             message = f"{path}: cannot be read ({error.strerror}). Give the path of a TOML file."
             raise InputError(message) from error
@@ -49,7 +51,11 @@ class TomlTable:
             raise InputError(message) from error
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"{path.name}: is not valid TOML: {error}") from error
-        return cls(path.name, data, (), key_lines(text))
+        except RecursionError as error:
+            raise InputError(f"{path.name}: is nested too deeply to be read.") from error
+        except ValueError as error:  # a number with thousands of digits
+            raise InputError(f"{path.name}: {str(error).rstrip('.')}.") from error
+        return cls(path.name, data, (), lines)
 
     # ------------------------------------------------------------------ refusing
 
@@ -59,7 +65,8 @@ class TomlTable:
         while where and where not in self.lines:
             where = where[:-1]
         place = f", line {self.lines[where]}" if where else ""
-        return InputError(f"{self.name}{place}: {message}")
+        short = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
+        return InputError(f"{self.name}{place}: {short}")
 
     @property
     def title(self) -> str:
