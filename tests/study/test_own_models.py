@@ -91,7 +91,7 @@ def test_a_model_of_ones_own_chooses_after_the_priced_design():
     default = sw.Study(BOX, lam=1e-3, surrogate="default", cost=lambda p: 1.0 + 9.0 * p["x"])
     assert own.n_initial == default.n_initial == 6
     assert run(own, 6) == run(default, 6)
-    run(own, 3)
+    run(own, 9)
     assert len(own.promises) == 3
     assert "Promised" in own.explain()
 
