@@ -14,6 +14,7 @@ from stopwise.record.journal import ResumeWarning
 from stopwise.record.outcomes import Completed, Failed
 from stopwise.study import StudyOptions
 from stopwise.study.external import ExternalStudy
+from tests.support.sealing import sealed_again
 
 LINE = {"x": sw.Real(0, 1)}
 
@@ -162,7 +163,7 @@ def test_a_journal_from_before_bounds_has_none(tmp_path):
     sw.Study(LINE, lam=0.1, journal=path).close()
     header = json.loads(path.read_text("utf-8"))
     del header["options"]["bounds"]
-    path.write_text(json.dumps(header) + "\n", "utf-8")
+    path.write_bytes(sealed_again([header]))
     study = resumed(path)
     assert study.options.bounds is None
     study.close()

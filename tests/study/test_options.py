@@ -12,6 +12,7 @@ from stopwise.errors import InputError, InputTypeError
 from stopwise.study import StudyOptions
 from stopwise.study.external import ExternalStudy
 from stopwise.study.options import may_change, names, spells_out_options
+from tests.support.sealing import sealed_again
 
 LINE = {"x": sw.Real(0, 1)}
 
@@ -67,7 +68,7 @@ def test_a_journal_from_before_an_option_is_resumed_with_its_default(tmp_path):
     header = json.loads(first)
     for name in ("replicates", "max_trials", "watch"):
         del header["options"][name]
-    path.write_text("\n".join([json.dumps(header), *rest]) + "\n", "utf-8")
+    path.write_bytes(sealed_again([header, *map(json.loads, rest)]))
     with pytest.warns(UserWarning, match="max_trials is now 5; it was None"):
         resumed = sw.Study.resume(path, max_trials=5, replicates=False)
     assert (resumed.max_trials, resumed.options.replicates) == (5, False)

@@ -16,6 +16,7 @@ from stopwise.errors import InputError, InputTypeError
 from stopwise.study.designs import DESIGNS, DesignSoFar, PricedDesign, SpreadDesign
 from stopwise.study.external import ExternalStudy
 from stopwise.study.options import StudyOptions
+from tests.support.sealing import sealed_again
 
 BOX = {f"x{i}": sw.Real(0.0, 1.0) for i in range(4)}
 MIXED = {
@@ -319,7 +320,7 @@ def test_a_journal_without_the_option_goes_on_as_plain(tmp_path):
     first, *rest = file.read_text("utf-8").splitlines()
     header = json.loads(first)
     assert header["options"].pop("surrogate") == "plain"
-    file.write_text("\n".join([json.dumps(header), *rest]) + "\n", "utf-8")
+    file.write_bytes(sealed_again([header, *map(json.loads, rest)]))
     with pytest.raises(InputError, match="surrogate was 'plain' and is now 'default'"):
         sw.Study.resume(file, surrogate="default")
     resumed = sw.Study.resume(file)

@@ -13,6 +13,7 @@ from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import LIMIT, check_size, checked_file, reading
 from stopwise.tools.audit._table import read_table
 from stopwise.tools.cli import main
+from tests.support.sealing import sealed_again
 
 ESCAPE = "\x1b]0;mine\x07"
 
@@ -212,8 +213,8 @@ def test_a_journal_executes_nothing(trace, tmp_path):
                 {"class": "PBGI", name: 1},
             ):
                 options = {**header["options"], option: [value] if "ing" in option else value}
-                changed = json.dumps({**header, "options": options})
-                path.write_text("\n".join([changed, *lines[1:]]) + "\n", "utf-8")
+                changed = {**header, "options": options}
+                path.write_bytes(sealed_again([changed, *map(json.loads, lines[1:])]))
                 try:
                     sw.audit(path, rules=["immediate"])
                 except sw.errors.StopwiseError:
