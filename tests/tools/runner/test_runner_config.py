@@ -149,8 +149,10 @@ def test_what_is_missing_is_said(loaded, text, says):
 
 
 def test_a_file_that_is_not_there_or_no_text(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="there is no file"):
         load(tmp_path / "no.toml")
+    with pytest.raises(InputError, match="is not a regular file"):
+        load(tmp_path)
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match="not text in UTF-8"):
         load(tmp_path / "bad.toml")

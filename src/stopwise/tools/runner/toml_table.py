@@ -40,8 +40,9 @@ class TomlTable:
     @classmethod
     def read(cls, path: Path) -> TomlTable:
         """The whole file as a table."""
+        regular_file(path)
         try:
-            text = regular_file(path).read_bytes().decode("utf-8").replace("\r\n", "\n")
+            text = path.read_bytes().decode("utf-8").replace("\r\n", "\n")
             data, lines = tomllib.loads(text), key_lines(text)
         except OSError as error:
             message = f"{path}: cannot be read ({error.strerror}). Give the path of a TOML file."
