@@ -24,6 +24,24 @@ __all__ = [
 ]
 
 
+_LONGEST = 200  # characters of a value in a message
+
+
+def shown(given: object) -> str:
+    """What was given, as a message shows it: its repr, shortened if it is long.
+
+    Python itself refuses to write whole numbers of very many digits.
+
+    Example:
+        >>> shown(0.5), shown(10**5000)
+        ('0.5', 'a whole number of 16610 bits')
+    """
+    if isinstance(given, int) and given.bit_length() > 8 * _LONGEST:
+        return f"a whole number of {given.bit_length()} bits"
+    text = repr(given)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
 class StopwiseError(Exception):
     """The base of every error that stopwise raises on purpose."""
 

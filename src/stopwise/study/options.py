@@ -120,8 +120,6 @@ class StudyOptions:
     max_trials: int | None = _option(None, may_change=True)
 
     def __post_init__(self) -> None:
-        if self.lam is not None:
-            check_lam(self.lam)
         make_model(self.surrogate)  # refuses what is no model
         priors(self.prior, 1)  # refuses a name that is not known
         first = [self.start_from] if isinstance(self.start_from, Mapping) else self.start_from
@@ -133,6 +131,8 @@ class StudyOptions:
             "replicates": checked_replicates(self.replicates, self.noise),
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
         }
+        if self.lam is not None:
+            checked["lam"] = check_lam(self.lam)
         if self.max_trials is not None:
             checked["max_trials"] = checked_whole("max_trials", self.max_trials)
         if self.n_initial is not None:

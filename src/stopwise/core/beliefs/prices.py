@@ -21,6 +21,7 @@ from stopwise.core.beliefs.hyperparameters import Hyperparameters
 from stopwise.core.beliefs.laws import Normal
 from stopwise.core.checks import as_number
 from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.limits import LARGEST_AMOUNT, LEAST_AMOUNT
 from stopwise.core.numerics.lognormal import log_mean
 from stopwise.core.space import Candidates, Domain, Finite, Mixed
 from stopwise.errors import InputError, InputTypeError
@@ -264,7 +265,7 @@ def expected_cost(price: Price, X: Array) -> Array:
     """E[c] at the rows of X; a cost that is known comes back to the last bit."""
     if isinstance(price, _UnitPrice | _TablePrice | _CallablePrice):
         return price.cost(X)
-    return np.exp(log_mean(*price.log_cost(X)))
+    return np.exp(log_mean(*price.log_cost(X)))  # log_mean is within the range of costs
 
 
 def _evaluate(source: Callable[[Mapping[str, Any]], float], params: list[dict[str, Any]]) -> Array:
@@ -275,14 +276,15 @@ def _evaluate(source: Callable[[Mapping[str, Any]], float], params: list[dict[st
 
 
 def _reject_unpayable(costs: Array, name: Callable[[int], str]) -> None:
-    """An error that names the first cost that is zero, negative or not finite."""
-    bad = np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))
+    """An error that names the first cost that is zero, negative, not finite or out of range."""
+    bad = np.flatnonzero(~((costs >= LEAST_AMOUNT) & (costs <= LARGEST_AMOUNT)))
     if bad.size:
         first = int(bad[0])
         message = (
             f"a cost must be positive and finite: {name(first)} costs {float(costs[first])!r}"
             f" ({bad.size} of {costs.size} are not allowed). Give what is really paid; a free"
-            " evaluation is worth making without asking."
+            " evaluation is worth making without asking. Costs may be from"
+            f" {LEAST_AMOUNT:g} to {LARGEST_AMOUNT:g}, in any unit."
         )
         raise InputError(message)
 
