@@ -123,10 +123,8 @@ def _underflows(succeeded: Iterable[Observation]) -> list[str]:
     if not small:
         return []
     count = f"{len(small)} values are" if len(small) > 1 else "a value is"
-    return [
-        f"Warning: {count} closer to 0 than {LEAST_VALUE:g} and modelled as 0: give the objective"
-        " in a smaller unit."
-    ]
+    warning = f"Warning: {count} closer to 0 than {LEAST_VALUE:g} and modelled as 0"
+    return [f"{warning}: give the objective in a smaller unit."]
 
 
 def _off_scale_noise(snapshot: Snapshot, noise: float | str | None) -> list[str]:
@@ -134,15 +132,11 @@ def _off_scale_noise(snapshot: Snapshot, noise: float | str | None) -> list[str]
     if snapshot.n < 2 or not isinstance(noise, float):
         return []
     spread, deviation = snapshot.belief.objective.unit, math.sqrt(noise)
-    says = (
-        f"Warning: noise = {quantity(noise)} is a variance, a deviation of {quantity(deviation)}"
-    )
+    says = f"Warning: noise = {quantity(noise)} is a deviation of {quantity(deviation)}"
     if deviation < math.sqrt(NUGGET) * spread:
         return [f"{says}; where values spread by {quantity(spread)} the model takes it for none."]
     if deviation > _OFF_SCALE * spread:
-        return [
-            f"{says}: where values spread by only {quantity(spread)} they say next to nothing."
-        ]
+        return [f"{says}: where values spread by only {quantity(spread)} they say little."]
     return []
 
 

@@ -118,16 +118,11 @@ def _outcome(value: Any, message: str) -> Outcome:  # noqa: ANN401  what the use
 
 def _diverged(value: object) -> str:
     """Why a value that is not None counts as a failure."""
-    number = float(as_number("the value of an evaluation", value, ""))
-    beyond = (
-        ""
-        if not math.isfinite(number)
-        else (
-            f", beyond the {LARGEST_VALUE:g} up to which values are modelled; if it is right, give the"
-            " objective in a larger unit"
-        )
-    )
-    return f"the value was {shown(value)}{beyond}"
+    text = f"the value was {shown(value)}"
+    if not math.isfinite(as_number("the value of an evaluation", value, "")):
+        return text
+    limit = f"values are modelled up to {LARGEST_VALUE:g}"
+    return f"{text}, and {limit}: if it is right, give the objective in a larger unit"
 
 
 def writable(text: object) -> str:
