@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stopwise.core.checks import listed
 from stopwise.core.beliefs.prices import is_known
+from stopwise.core.checks import listed
 from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
 from stopwise.stopping import StoppingRule, Verdict, make_rule
