@@ -98,10 +98,13 @@ def checked_budget(given: object) -> float:
     return budget
 
 
-def checked_whole(name: str, given: object, least: int = 1) -> int:
-    """A whole number of at least ``least``."""
+def checked_whole(name: str, given: object, least: int = 1, most: int = 10**12) -> int:
+    """A whole number of at least ``least`` and at most ``most``."""
     if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < least:
         message = f"{name}={shown(given)}: give a whole number of at least {least}."
+        raise InputError(message)
+    if int(given) > most:
+        message = f"{name}={shown(given)}: give a whole number of at most {most}."
         raise InputError(message)
     return int(given)
 
@@ -144,23 +147,25 @@ def checked_bounds(given: object) -> Bounds | None:
     if given is None:
         return None
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != 2:
-        message = f"bounds={given!r} are not two numbers. {advice}"
+        message = f"bounds={shown(given)} are not two numbers. {advice}"
         raise InputTypeError(message)
     low, high = (
         nothing if bound is None else as_number("a bound of values", bound, advice)
         for bound, nothing in zip(given, (-math.inf, math.inf), strict=True)
     )
     if math.isnan(low) or math.isnan(high):
-        message = f"bounds={given!r}: nan is no bound. {advice}"
+        message = f"bounds={shown(given)}: nan is no bound. {advice}"
         raise InputError(message)
     if low >= high:
-        message = f"bounds={given!r}: the lower bound must be below the upper one. {advice}"
+        message = f"bounds={shown(given)}: the lower bound must be below the upper one. {advice}"
         raise InputError(message)
     if low >= LARGEST_VALUE or high <= -LARGEST_VALUE:
-        message = f"bounds={given!r}: values are from {-LARGEST_VALUE:g} to {LARGEST_VALUE:g}."
+        message = (
+            f"bounds={shown(given)}: values are from {-LARGEST_VALUE:g} to {LARGEST_VALUE:g}."
+        )
         raise InputError(message)
     if high - low < LEAST_VALUE:
-        message = f"bounds={given!r} differ by less than {LEAST_VALUE:g}, as no values do."
+        message = f"bounds={shown(given)} differ by less than {LEAST_VALUE:g}, as no values do."
         raise InputError(message)
     bounds = (None if low <= -LARGEST_VALUE else low, None if high >= LARGEST_VALUE else high)
     return None if bounds == (None, None) else bounds

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import math
-import numbers
-from typing import cast
 
-from stopwise.core.numerics.limits import LARGEST_AMOUNT, LEAST_AMOUNT, is_amount
+from stopwise.core.numerics.limits import LARGEST_AMOUNT, LEAST_AMOUNT, as_float, is_amount
 from stopwise.errors import InputError, shown
 
 HOW_TO_CHOOSE_LAM = (
@@ -40,14 +38,14 @@ def exchange_rate(*, improvement: float, cost: float) -> float:
         1e-05
     """
     for name, value in (("improvement", improvement), ("cost", cost)):
-        if not is_amount(_as_float(value)):
+        if not is_amount(as_float(value)):
             message = (
                 f"exchange_rate({name}={shown(value)}): both must be positive numbers: an"
                 " improvement in objective units, and what you would pay for it in units of cost."
                 f"{_RANGE}"
             )
             raise InputError(message)
-    rate = _as_float(improvement) / _as_float(cost)
+    rate = as_float(improvement) / as_float(cost)
     if not is_amount(rate):
         message = (
             f"exchange_rate(improvement={improvement!r}, cost={cost!r}) is {rate!r}, which is no"
@@ -59,19 +57,9 @@ def exchange_rate(*, improvement: float, cost: float) -> float:
 
 def check_lam(lam: object) -> float:
     """An exchange rate as a float; what is none is refused, with how to choose one."""
-    rate = _as_float(lam)
+    rate = as_float(lam)
     if not is_amount(rate):
         beyond = _RANGE if rate > 0.0 and lam != math.inf else ""
         message = f"lam must be a positive number, got {shown(lam)}.{beyond} {HOW_TO_CHOOSE_LAM}"
         raise InputError(message)
     return rate
-
-
-def _as_float(given: object) -> float:
-    """A number as a float, infinite beyond the floats; nan for what is no number, as True."""
-    if isinstance(given, bool) or not isinstance(given, numbers.Real):
-        return math.nan
-    try:
-        return float(given)
-    except OverflowError:  # a whole number or a fraction beyond the floats
-        return math.inf if cast("int", given) > 0 else -math.inf

@@ -41,7 +41,8 @@ class LogEIPCMedian(ThresholdRule):
     name: ClassVar[str] = "logeipc-med"
 
     def __post_init__(self) -> None:
-        check_positive("LogEIPCMedian", "eta", self.eta)
+        eta = check_positive("LogEIPCMedian", "eta", self.eta)
+        object.__setattr__(self, "eta", eta)
         check_count("LogEIPCMedian", "initial", self.initial)
 
     @property

@@ -13,7 +13,7 @@ from stopwise.core.numerics.limits import exp_or_inf
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Signal
-from stopwise.errors import InputError
+from stopwise.errors import InputError, shown
 from stopwise.stopping.signals import (
     GAIN_PER_COST,
     OBJECTIVE_PER_COST,
@@ -65,7 +65,7 @@ class PBGI(ThresholdRule):
     def __post_init__(self) -> None:
         object.__setattr__(self, "lam", check_lam(self.lam))
         if self.update not in ("after", "before"):
-            message = f"PBGI(update={self.update!r}): give 'after' (the paper's) or 'before'."
+            message = f"PBGI(update={shown(self.update)}): give 'after' (the paper's) or 'before'."
             raise InputError(message)
 
     @property

@@ -101,7 +101,7 @@ class KnownCost:
     @classmethod
     def of_rows(cls, costs: ArrayLike, candidates: Candidates) -> KnownCost:
         """One cost per row of a table, in its order; of equal rows the first counts."""
-        by_row = np.asarray(costs, dtype=np.float64)
+        by_row = _as_costs(costs)
         if by_row.shape != candidates.index.shape:
             message = (
                 f"the costs have shape {by_row.shape}, the table has {candidates.index.size} rows:"
@@ -138,7 +138,7 @@ class KnownCost:
         """One cost per candidate."""
         if callable(self.source):
             return _evaluate(self.source, domain.decode(domain.points))
-        costs = np.asarray(self.source, dtype=np.float64)
+        costs = _as_costs(self.source)
         if costs.shape != (len(domain),):
             message = (
                 f"the costs have shape {costs.shape}, the space has {len(domain)} candidates: give"
@@ -273,6 +273,15 @@ def _evaluate(source: Callable[[Mapping[str, Any]], float], params: list[dict[st
     costs = np.array([as_number("a cost", source(p), advice) for p in params])
     _reject_unpayable(costs, lambda i: f"params {params[i]}")
     return costs
+
+
+def _as_costs(given: ArrayLike) -> Array:
+    """Costs as an array."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        message = f"costs that are not an array of floats ({error}): give one number per row."
+        raise InputTypeError(message) from None
 
 
 def _reject_unpayable(costs: Array, name: Callable[[int], str]) -> None:

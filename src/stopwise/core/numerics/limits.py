@@ -7,6 +7,8 @@ Products of a few of them, and squares of values, stay within float64, which end
 from __future__ import annotations
 
 import math
+import numbers
+from typing import cast
 
 import numpy as np
 
@@ -28,6 +30,16 @@ def as_modelled(values: Array | float) -> Array:
     """
     inside = np.clip(values, -LARGEST_VALUE, LARGEST_VALUE)
     return np.where(np.abs(inside) < LEAST_VALUE, 0.0 * inside, inside)
+
+
+def as_float(given: object) -> float:
+    """A number as a float, infinite beyond the floats; nan for what is no number, as True."""
+    if isinstance(given, bool) or not isinstance(given, numbers.Real):
+        return math.nan
+    try:
+        return float(given)
+    except OverflowError:  # a whole number or a fraction
+        return math.inf if cast("int", given) > 0 else -math.inf
 
 
 def is_amount(number: float) -> bool:
