@@ -51,6 +51,8 @@ HARD = {
         {"noise": 1e-40, "replicates": True}, space="few"
     ),
     "noise that hides everything": ordinary({"noise": 1e300, "watch": ("srgap-med", "prb")}),
+    "noise far above values around 1e-200": ordinary({"noise": 1.0}, scale=1e-200),
+    "noise far above values around 1e-80": ordinary({"noise": 1e200}, scale=1e-80),
     "noise far above constant values": ordinary({"noise": 1.0}, shape="constant", offset=1e-99),
     "values around 1e90": ordinary({"noise": "learn"}, scale=1e90),
     "values around 1e300": ordinary({"noise": "learn"}, scale=1e300),
