@@ -24,6 +24,23 @@ __all__ = [
 ]
 
 
+_LONGEST = 200  # characters of a value in a message
+
+
+def shown(given: object) -> str:
+    """What was given, as a message shows it: its repr, shortened if it is long.
+
+    Example:
+        >>> shown(0.5), shown(10**5000)
+        ('0.5', 'an object of type int with too many digits to be written')
+    """
+    try:
+        text = repr(given)
+    except ValueError:  # Python writes whole numbers of a few thousand digits, and no longer ones
+        return f"an object of type {type(given).__name__} with too many digits to be written"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
 class StopwiseError(Exception):
     """The base of every error that stopwise raises on purpose."""
 

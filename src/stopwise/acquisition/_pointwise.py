@@ -83,9 +83,11 @@ class PointwiseScore:
         partials = self.formula(law, log_price, self.snapshot.best)
         by = [*partials.d_law, partials.d_log_price]
         inner = [*gradients, d_log_price]
-        gradient = by[0][:, None] * inner[0]
-        for outer, along_x in zip(by[1:], inner[1:], strict=True):
-            gradient += outer[:, None] * along_x
+        # Where nothing is uncertain slopes may be infinite; a search takes what comes for none.
+        with np.errstate(invalid="ignore", over="ignore"):
+            gradient = by[0][:, None] * inner[0]
+            for outer, along_x in zip(by[1:], inner[1:], strict=True):
+                gradient += outer[:, None] * along_x
         return self._without_barred(X, partials.value), gradient
 
     @property

@@ -34,7 +34,7 @@ class EIC:
     name: ClassVar[str] = "eic"
 
     def __post_init__(self) -> None:
-        check_lam(self.lam)
+        object.__setattr__(self, "lam", check_lam(self.lam))
 
     def __call__(self, law: Law, log_price: Array, best: float) -> Partials:
         """Score and partial derivatives."""

@@ -37,7 +37,7 @@ class PBGI:
     name: ClassVar[str] = "pbgi"
 
     def __post_init__(self) -> None:
-        check_lam(self.lam)
+        object.__setattr__(self, "lam", check_lam(self.lam))
 
     def __call__(self, law: Law, log_price: Array, best: float) -> Partials:  # noqa: ARG002
         """Score and partial derivatives."""

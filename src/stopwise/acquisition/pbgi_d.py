@@ -10,6 +10,7 @@ from typing import ClassVar
 from stopwise.acquisition._pointwise import PointwiseScore
 from stopwise.acquisition.pbgi import PBGI
 from stopwise.core.exchange_rate import check_lam
+from stopwise.core.numerics.limits import as_amount
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Trace
 
@@ -37,14 +38,14 @@ class PBGID:
     name: ClassVar[str] = "pbgi-d"
 
     def __post_init__(self) -> None:
-        check_lam(self.lam0)
+        object.__setattr__(self, "lam0", check_lam(self.lam0))
 
     def lam(self, trace: Trace) -> float:
         """Lambda after what was recorded."""
         lam = self.lam0
         for signal in trace:
             if signal.t >= 0 and signal.value <= math.log(lam):
-                lam /= 2.0
+                lam = as_amount(lam / 2.0)
         return lam
 
     def bind(self, snapshot: Snapshot) -> PointwiseScore:

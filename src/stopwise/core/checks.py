@@ -10,11 +10,24 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from stopwise.errors import InputError, InputTypeError
+from stopwise.core.numerics.limits import (
+    LARGEST_AMOUNT,
+    LARGEST_VALUE,
+    LEAST_AMOUNT,
+    LEAST_VALUE,
+    as_modelled,
+    is_amount,
+)
+from stopwise.errors import InputError, InputTypeError, shown
 
 Direction = Literal["minimize", "maximize"]
 Noise = float | Literal["learn"] | None
 Bounds = tuple[float | None, float | None]
+
+
+_RANGE = (
+    f" It may be from {LEAST_AMOUNT:g} to {LARGEST_AMOUNT:g}: give costs in a unit in which it is."
+)
 
 
 def as_number(what: str, given: object, instead: str) -> float:
@@ -22,7 +35,7 @@ def as_number(what: str, given: object, instead: str) -> float:
     number = _item(given)
     if isinstance(number, bool) or not isinstance(number, numbers.Real):
         message = (
-            f"{what} must be a real number, got {given!r} ({type(given).__name__}). {instead}"
+            f"{what} must be a real number, got {shown(given)} ({type(given).__name__}). {instead}"
         )
         raise InputTypeError(message)
     try:
@@ -43,7 +56,7 @@ def checked_params(given: object) -> Mapping[str, Any]:
     """The params of an evaluation that is told without a trial."""
     if not isinstance(given, Mapping):
         message = (
-            f"tell a trial or params, got {given!r} ({type(given).__name__}): give what ask()"
+            f"tell a trial or params, got {shown(given)} ({type(given).__name__}): give what ask()"
             " returned, or a dict of params for data from elsewhere."
         )
         raise InputTypeError(message)
@@ -51,21 +64,24 @@ def checked_params(given: object) -> Mapping[str, Any]:
 
 
 def checked_value(given: object) -> float | None:
-    """An objective value; None, nan and infinities report a failure, as None."""
+    """An objective value; None, nan and what is beyond 1e100 report a failure, as None."""
     if given is None:
         return None
     advice = "Tell a float, or None for an evaluation that failed."
     if isinstance(given, tuple):
         advice += " (An objective that returns (value, cost) needs cost='reported'.)"
     value = as_number("the value of an evaluation", given, advice)
-    return value if math.isfinite(value) else None
+    return value if abs(value) <= LARGEST_VALUE else None
 
 
 def checked_cost(given: object) -> float:
     """A cost that was paid."""
     cost = as_number("a cost", given, "Tell what the evaluation cost, as a float.")
-    if not (math.isfinite(cost) and cost > 0):
-        message = f"a cost must be positive and finite, got {given!r}. Tell what was really paid."
+    if not is_amount(cost):
+        message = (
+            f"a cost must be positive and finite, got {shown(given)}. Tell what was really paid."
+            f"{_RANGE if cost > 0 else ''}"
+        )
         raise InputError(message)
     return cost
 
@@ -73,16 +89,22 @@ def checked_cost(given: object) -> float:
 def checked_budget(given: object) -> float:
     """A budget: what may be spent in all."""
     budget = as_number("budget", given, "Give what may be spent in all, in units of cost.")
-    if not (math.isfinite(budget) and budget > 0):
-        message = f"budget={given!r}: give a positive number, what may be spent in all."
+    if not is_amount(budget):
+        message = (
+            f"budget={shown(given)}: give a positive number, what may be spent in all."
+            f"{_RANGE if budget > 0 else ''}"
+        )
         raise InputError(message)
     return budget
 
 
-def checked_whole(name: str, given: object, least: int = 1) -> int:
-    """A whole number of at least ``least``."""
+def checked_whole(name: str, given: object, least: int = 1, most: int = 10**12) -> int:
+    """A whole number of at least ``least`` and at most ``most``."""
     if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < least:
-        message = f"{name}={given!r}: give a whole number of at least {least}."
+        message = f"{name}={shown(given)}: give a whole number of at least {least}."
+        raise InputError(message)
+    if int(given) > most:
+        message = f"{name}={shown(given)}: give a whole number of at most {most}."
         raise InputError(message)
     return int(given)
 
@@ -103,7 +125,7 @@ def checked_noise(given: object) -> Noise:
     advice = "Give None (exact), a variance in squared objective units, or 'learn'."
     variance = as_number(what, given, advice)
     if not (math.isfinite(variance) and variance > 0):
-        message = f"noise={given!r} is not a positive variance. {advice}"
+        message = f"noise={shown(given)} is not a positive variance. {advice}"
         raise InputError(message)
     return variance
 
@@ -120,31 +142,42 @@ def checked_replicates(given: bool, noise: object) -> bool:  # noqa: FBT001  a u
 
 
 def checked_bounds(given: object) -> Bounds | None:
-    """The bounds of all values, low and high; an infinite one is None, and so are two of them."""
+    """The bounds of all values, low and high; one beyond 1e100 is None, and so are two of them."""
     advice = "Give (low, high) in objective units; None stands for no bound, as in (0, None)."
     if given is None:
         return None
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != 2:
-        message = f"bounds={given!r} are not two numbers. {advice}"
+        message = f"bounds={shown(given)} are not two numbers. {advice}"
         raise InputTypeError(message)
     low, high = (
         nothing if bound is None else as_number("a bound of values", bound, advice)
         for bound, nothing in zip(given, (-math.inf, math.inf), strict=True)
     )
     if math.isnan(low) or math.isnan(high):
-        message = f"bounds={given!r}: nan is no bound. {advice}"
+        message = f"bounds={shown(given)}: nan is no bound. {advice}"
         raise InputError(message)
     if low >= high:
-        message = f"bounds={given!r}: the lower bound must be below the upper one. {advice}"
+        message = f"bounds={shown(given)}: the lower bound must be below the upper one. {advice}"
         raise InputError(message)
-    bounds = (None if low == -math.inf else low, None if high == math.inf else high)
+    if low >= LARGEST_VALUE or high <= -LARGEST_VALUE:
+        message = (
+            f"bounds={shown(given)}: values are from {-LARGEST_VALUE:g} to {LARGEST_VALUE:g}."
+        )
+        raise InputError(message)
+    if high - low < LEAST_VALUE:
+        message = f"bounds={shown(given)} differ by less than {LEAST_VALUE:g}, as no values do."
+        raise InputError(message)
+    bounds = (None if low <= -LARGEST_VALUE else low, None if high >= LARGEST_VALUE else high)
     return None if bounds == (None, None) else bounds
 
 
 def minimised_bounds(bounds: Bounds | None, sign: float) -> tuple[float, float]:
     """The bounds of sign times the value, which is minimised; infinite where there is none."""
     low, high = bounds or (None, None)
-    inside = (-math.inf if low is None else low, math.inf if high is None else high)
+    inside = (
+        -math.inf if low is None else float(as_modelled(low)),
+        math.inf if high is None else float(as_modelled(high)),
+    )
     return inside if sign > 0 else (-inside[1], -inside[0])
 
 

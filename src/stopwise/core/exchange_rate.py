@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import math
-import numbers
 
-from stopwise.errors import InputError
+from stopwise.core.numerics.limits import LARGEST_AMOUNT, LEAST_AMOUNT, as_float, is_amount
+from stopwise.errors import InputError, shown
 
 HOW_TO_CHOOSE_LAM = (
     "lam says what a unit of cost is worth in objective units. If you would pay 1000 seconds for"
     " an improvement of 0.01, give lam=sw.exchange_rate(improvement=0.01, cost=1000)."
+)
+
+_RANGE = (
+    f" Numbers from {LEAST_AMOUNT:g} to {LARGEST_AMOUNT:g} are allowed: give objective and cost in"
+    " units in which they are."
 )
 
 
@@ -25,28 +30,36 @@ def exchange_rate(*, improvement: float, cost: float) -> float:
     Returns:
         improvement/cost, in objective units per unit of cost.
 
+    Raises:
+        InputError: One of them, or the rate, is not a number from 1e-300 to 1e300.
+
     Example:
         >>> exchange_rate(improvement=0.01, cost=1000)  # I would pay 1000 s for 0.01
         1e-05
     """
     for name, value in (("improvement", improvement), ("cost", cost)):
-        if not _is_positive(value):
+        if not is_amount(as_float(value)):
             message = (
-                f"exchange_rate({name}={value!r}): both must be positive numbers: an improvement"
-                " in objective units, and what you would pay for it in units of cost."
+                f"exchange_rate({name}={shown(value)}): both must be positive numbers: an"
+                " improvement in objective units, and what you would pay for it in units of cost."
+                f"{_RANGE}"
             )
             raise InputError(message)
-    return improvement / cost
-
-
-def check_lam(lam: object) -> None:
-    """Refuse what is not a positive number, and say how to choose one."""
-    if not _is_positive(lam):
-        message = f"lam must be a positive number, got {lam!r}. {HOW_TO_CHOOSE_LAM}"
+    rate = as_float(improvement) / as_float(cost)
+    if not is_amount(rate):
+        message = (
+            f"exchange_rate(improvement={improvement!r}, cost={cost!r}) is {rate!r}, which is no"
+            f" exchange rate.{_RANGE}"
+        )
         raise InputError(message)
+    return rate
 
 
-def _is_positive(value: object) -> bool:
-    """Whether this is a positive finite number; True is not a number."""
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return number and math.isfinite(value) and value > 0  # type: ignore[arg-type, operator]
+def check_lam(lam: object) -> float:
+    """An exchange rate as a float; what is none is refused, with how to choose one."""
+    rate = as_float(lam)
+    if not is_amount(rate):
+        beyond = _RANGE if rate > 0.0 and lam != math.inf else ""
+        message = f"lam must be a positive number, got {shown(lam)}.{beyond} {HOW_TO_CHOOSE_LAM}"
+        raise InputError(message)
+    return rate

@@ -37,7 +37,8 @@ class GSS(ThresholdRule):
     name: ClassVar[str] = "gss"
 
     def __post_init__(self) -> None:
-        check_positive("GSS", "phi", self.phi)
+        phi = check_positive("GSS", "phi", self.phi)
+        object.__setattr__(self, "phi", phi)
         check_count("GSS", "window", self.window)
 
     @property

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from stopwise.core.numerics.limits import exp_or_inf
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Signal
@@ -40,7 +41,8 @@ class LogEIPCMedian(ThresholdRule):
     name: ClassVar[str] = "logeipc-med"
 
     def __post_init__(self) -> None:
-        check_positive("LogEIPCMedian", "eta", self.eta)
+        eta = check_positive("LogEIPCMedian", "eta", self.eta)
+        object.__setattr__(self, "eta", eta)
         check_count("LogEIPCMedian", "initial", self.initial)
 
     @property
@@ -60,9 +62,9 @@ class LogEIPCMedian(ThresholdRule):
     def sentence(self, now: Signal, level: float) -> str:
         """The gain per cost now, and the fraction of what it was at first."""
         return (
-            f"the best remaining gain per cost is {quantity(math.exp(now.value))}, and"
+            f"the best remaining gain per cost is {quantity(exp_or_inf(now.value))}, and"
             f" {quantity(self.eta)} of its median over the first {self.initial} evaluations is"
-            f" {quantity(math.exp(level))}{discount(now)}"
+            f" {quantity(exp_or_inf(level))}{discount(now)}"
         )
 
     def waiting(self, now: Signal) -> str:

@@ -9,10 +9,11 @@ from typing import ClassVar, Literal
 
 from stopwise.acquisition import LogEIPC, PointwiseScore
 from stopwise.core.exchange_rate import check_lam
+from stopwise.core.numerics.limits import exp_or_inf
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Signal
-from stopwise.errors import InputError
+from stopwise.errors import InputError, shown
 from stopwise.stopping.signals import (
     GAIN_PER_COST,
     OBJECTIVE_PER_COST,
@@ -62,9 +63,9 @@ class PBGI(ThresholdRule):
     name: ClassVar[str] = "pbgi"
 
     def __post_init__(self) -> None:
-        check_lam(self.lam)
+        object.__setattr__(self, "lam", check_lam(self.lam))
         if self.update not in ("after", "before"):
-            message = f"PBGI(update={self.update!r}): give 'after' (the paper's) or 'before'."
+            message = f"PBGI(update={shown(self.update)}): give 'after' (the paper's) or 'before'."
             raise InputError(message)
 
     @property
@@ -109,10 +110,10 @@ class PBGI(ThresholdRule):
             side = "at most" if now.value <= level else "above"
             sentence += (
                 f"; averaged over recent steps the gain per cost is"
-                f" {quantity(math.exp(now.value))}, {side} lam = {quantity(self.lam)}"
+                f" {quantity(exp_or_inf(now.value))}, {side} lam = {quantity(self.lam)}"
             )
         if now.facts.get("cost_spread", 0.0) > 1.0:
-            factor = quantity(math.exp(now.facts["cost_spread"]))
+            factor = quantity(exp_or_inf(now.facts["cost_spread"]))
             sentence += f" (the cost is uncertain by a factor of {factor})"
         return sentence + discount(now)
 

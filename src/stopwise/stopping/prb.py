@@ -11,7 +11,7 @@ import numpy as np
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Signal
-from stopwise.errors import InputError
+from stopwise.errors import InputError, shown
 from stopwise.stopping._checks import check_positive
 from stopwise.stopping._clopper_pearson import acceptance_number, lower_bound, upper_bound
 from stopwise.stopping.sampled_regret import exceedances, largest_chance, union_bound
@@ -53,15 +53,16 @@ class ProbabilisticRegretBound(ThresholdRule):
     name: ClassVar[str] = "prb"
 
     def __post_init__(self) -> None:
-        check_positive("ProbabilisticRegretBound", "epsilon", self.epsilon)
-        check_positive("ProbabilisticRegretBound", "delta", self.delta)
+        epsilon = check_positive("ProbabilisticRegretBound", "epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", epsilon)
+        delta = check_positive("ProbabilisticRegretBound", "delta", self.delta)
+        object.__setattr__(self, "delta", delta)
         if self.delta >= 1.0:
             message = f"ProbabilisticRegretBound(delta={self.delta!r}): give 0 < delta < 1."
             raise InputError(message)
         if self.estimate not in ("bound", "mean"):
-            message = (
-                f"ProbabilisticRegretBound(estimate={self.estimate!r}): give 'bound' or 'mean'."
-            )
+            given = f"ProbabilisticRegretBound(estimate={shown(self.estimate)})"
+            message = f"{given}: give 'bound' or 'mean'."
             raise InputError(message)
 
     @property

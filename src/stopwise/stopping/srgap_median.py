@@ -66,7 +66,8 @@ class SRGapMedian(ThresholdRule):
     name: ClassVar[str] = "srgap-med"
 
     def __post_init__(self) -> None:
-        check_positive("SRGapMedian", "chi", self.chi)
+        chi = check_positive("SRGapMedian", "chi", self.chi)
+        object.__setattr__(self, "chi", chi)
         check_count("SRGapMedian", "initial", self.initial)
 
     @property

@@ -60,7 +60,8 @@ class UCBLCB(ThresholdRule):
     name: ClassVar[str] = "ucb-lcb"
 
     def __post_init__(self) -> None:
-        check_positive("UCBLCB", "theta", self.theta)
+        theta = check_positive("UCBLCB", "theta", self.theta)
+        object.__setattr__(self, "theta", theta)
 
     @property
     def traits(self) -> RuleTraits:

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stopwise.core.numerics.limits import LARGEST_AMOUNT, LEAST_AMOUNT, as_float, is_amount
 from stopwise.core.snapshot import Snapshot
-from stopwise.errors import InputError
+from stopwise.errors import InputError, shown
 from stopwise.stopping.sampled_regret import regrets
 
 SAMPLES = 256
@@ -43,14 +44,27 @@ def lam_for_budget(U: float, B: float, C: float) -> float:
         0.005
     """
     for name, value in (("U", U), ("B", B), ("C", C)):
-        if not (math.isfinite(value) and value >= 0):
-            message = (
-                f"lam_for_budget({name}={value!r}): give a finite number that is not negative."
-            )
+        if not 0.0 <= as_float(value) < math.inf:
+            given = f"lam_for_budget({name}={shown(value)})"
+            message = f"{given}: give a finite number that is not negative."
             raise InputError(message)
+    U, B, C = float(U), float(B), float(C)
     if U == 0:
         message = "lam_for_budget(U=0): nothing can be gained, so nothing is worth paying for."
         raise InputError(message)
+    check_pays_for(B, C)
+    lam = U / (B - C)
+    if not is_amount(lam):
+        message = (
+            f"lam_for_budget(U={U!r}, B={B!r}, C={C!r}) is {lam!r}; exchange rates are from"
+            f" {LEAST_AMOUNT:g} to {LARGEST_AMOUNT:g}: give objective and cost in other units."
+        )
+        raise InputError(message)
+    return lam
+
+
+def check_pays_for(B: float, C: float) -> None:
+    """Refuse a budget B that does not exceed the cost C of the initial design."""
     if B <= C:
         message = (
             f"the budget of {B:g} does not exceed the {C:g} that the initial design costs, so"
@@ -58,7 +72,6 @@ def lam_for_budget(U: float, B: float, C: float) -> float:
             " initial design (n_initial, start_from)."
         )
         raise InputError(message)
-    return U / (B - C)
 
 
 def most_payable(B: float, committed: float) -> float:
@@ -90,7 +103,7 @@ class Budget:
     def check_pays_for(self, design: float) -> None:
         """Refuse a budget that does not exceed the cost of the initial design."""
         if self.total is not None:
-            lam_for_budget(1.0, self.total, design)
+            check_pays_for(self.total, design)
 
 
 def expected_range(snapshot: Snapshot, samples: int = SAMPLES) -> Range:

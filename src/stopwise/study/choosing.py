@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 from stopwise.acquisition import LCB, PBGI, PBGID, Acquisition, LogEIPC, make_acquisition
 from stopwise.core.beliefs.belief import Fitted
 from stopwise.core.beliefs.foresight import Foresight
+from stopwise.core.numerics.limits import as_amount
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
 from stopwise.errors import InputError
 from stopwise.record.events import LambdaChosen
 from stopwise.stopping import LogEIPCMedian
-from stopwise.study.budget import expected_range, lam_for_budget
+from stopwise.study.budget import expected_range
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.initial_design import InitialDesign
@@ -112,14 +113,14 @@ class Choosing:
         return chosen if worth else gain_per_cost
 
     def _chosen_by_budget(self) -> PBGID:
-        """PBGI-D at the lambda of the budget; fixed once the initial design is done."""
+        """PBGI-D at the lambda of the budget, U/(B - C); fixed once the initial design is done."""
         snapshot = self._snapshots.now()
         first = snapshot.prefix(min(self._design.size, snapshot.n))
         spread = snapshot.belief.objective.unit
         gain = max(expected_range(first).value, _LEAST_GAIN * spread)
         budget = self._context.budget.total or 0.0
         paid = min(self._design.cost, 0.999 * budget)
-        chosen = PBGID(lam_for_budget(gain, budget, paid))
+        chosen = PBGID(as_amount(gain / (budget - paid)))
         if self._design.is_done:  # until then, with parallel trials, some data are missing
             self._context.log.commit(LambdaChosen(chosen.lam0))
         return chosen

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import listed
 from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
@@ -97,7 +98,8 @@ class Deciding:
         """Stop if no configuration that could be asked for is expected to be affordable."""
         budget, state = self._context.budget.total, self._context.state
         n = len(state.history.succeeded)
-        if budget is None or (state.initial is None and not n):
+        known = is_known(self._context.cost_model)
+        if budget is None or (known and state.initial is None and not n):
             return None  # the first ask refuses a budget that does not pay for the design
         cheapest = self._snapshots.now().cheapest if n else self._design.cheapest()
         left = self._spending.left

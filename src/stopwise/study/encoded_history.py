@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.limits import as_modelled
 from stopwise.core.space import Domain
 from stopwise.record.history import History, Observation
 
@@ -38,7 +39,7 @@ class EncodedHistory:
         rows = self._rows_of(history)
         with_value = [(o, row) for o, row in zip(history, rows, strict=True) if not o.failed]
         y = self._sign * np.array([float(o.value or 0.0) for o, _ in with_value])
-        return self._stacked([row for _, row in with_value]), y
+        return self._stacked([row for _, row in with_value]), as_modelled(y)
 
     def failed(self, history: History) -> Array:
         """Points that gave no value, in order, repeats included."""

@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 
 from stopwise.acquisition.logeipc import LogEIPC
+from stopwise.core.beliefs.fit import NUGGET
 from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.limits import LEAST_VALUE, exp_or_inf
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
+from stopwise.record.history import Observation
 from stopwise.record.promises import Promises
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.stopping.verdict import Verdict
@@ -45,6 +48,8 @@ def explain(
             *kept,
             *_of_readings(readings_of(context, snapshot.belief.objective)),
             *_warnings(snapshot, rules),
+            *_underflows(context.history.succeeded),
+            *_off_scale_noise(snapshot, context.options.noise),
             *_possible_bounds(snapshot.y, context.options),
         ]
     )
@@ -66,7 +71,7 @@ def _remaining(
     return (
         f"The best remaining candidate is {decode(best.x[None, :])[0]}: it is expected to gain"
         f" {quantity(gain)} and costs {quantity(cost)}.\n{who} would go on for any lam below"
-        f" {quantity(math.exp(best.value))} (objective units per unit of cost)."
+        f" {quantity(exp_or_inf(best.value))} (objective units per unit of cost)."
     )
 
 
@@ -112,6 +117,29 @@ def _warning(threshold: str, amount: float, spread: float, resolution: float) ->
     return ""
 
 
+def _underflows(succeeded: Iterable[Observation]) -> list[str]:
+    """A warning if values are so small that the model takes them for 0."""
+    small = [o.value for o in succeeded if o.value and abs(o.value) < LEAST_VALUE]
+    if not small:
+        return []
+    count = f"{len(small)} values are" if len(small) > 1 else "a value is"
+    warning = f"Warning: {count} closer to 0 than {LEAST_VALUE:g} and modelled as 0"
+    return [f"{warning}: give the objective in a smaller unit."]
+
+
+def _off_scale_noise(snapshot: Snapshot, noise: float | str | None) -> list[str]:
+    """A warning if a given noise is so small that it counts as none, or hides every difference."""
+    if snapshot.n < 2 or not isinstance(noise, float):
+        return []
+    spread, deviation = snapshot.belief.objective.unit, math.sqrt(noise)
+    says = f"Warning: noise = {quantity(noise)} is a deviation of {quantity(deviation)}"
+    if deviation < math.sqrt(NUGGET) * spread:
+        return [f"{says}; where values spread by {quantity(spread)} the model takes it for none."]
+    if deviation > _OFF_SCALE * spread:
+        return [f"{says}: where values spread by only {quantity(spread)} they say little."]
+    return []
+
+
 def _possible_bounds(y: Array, options: StudyOptions) -> list[str]:
     """A hint that values of one sign that spread over a decade may be bounded by 0.
 
@@ -120,7 +148,7 @@ def _possible_bounds(y: Array, options: StudyOptions) -> list[str]:
     """
     if options.bounds is not None or len(y) < 2 or y.min() <= 0 or y.max() < _DECADE * y.min():
         return []
-    times = f"{quantity(float(y.max() / y.min()))} times"
+    times = f"{quantity(float(y.max()) / float(y.min()))} times"
     hint = (
         f"All values are positive and the largest is {times} the smallest: if they cannot fall"
         " below 0, bounds=(0, None) says so."

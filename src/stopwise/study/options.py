@@ -42,6 +42,7 @@ from stopwise.stopping import StoppingRule
 Rules: TypeAlias = str | StoppingRule | Sequence[str | StoppingRule]
 Cost: TypeAlias = str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel | None
 
+_LARGEST_DESIGN = 100_000  # points
 OPTIONS_LINE = "        **options: Each option of ``StudyOptions``.\n"  # in docstrings
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -120,23 +121,23 @@ class StudyOptions:
     max_trials: int | None = _option(None, may_change=True)
 
     def __post_init__(self) -> None:
-        if self.lam is not None:
-            check_lam(self.lam)
         make_model(self.surrogate)  # refuses what is no model
         priors(self.prior, 1)  # refuses a name that is not known
         first = [self.start_from] if isinstance(self.start_from, Mapping) else self.start_from
         checked: dict[str, Any] = {
             "direction": checked_direction(self.direction),
-            "seed": checked_whole("seed", self.seed, least=0),
+            "seed": checked_whole("seed", self.seed, least=0, most=2**256),
             "noise": checked_noise(self.noise),
             "bounds": checked_bounds(self.bounds),
             "replicates": checked_replicates(self.replicates, self.noise),
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
         }
+        if self.lam is not None:
+            checked["lam"] = check_lam(self.lam)
         if self.max_trials is not None:
             checked["max_trials"] = checked_whole("max_trials", self.max_trials)
         if self.n_initial is not None:
-            checked["n_initial"] = checked_whole("n_initial", self.n_initial)
+            checked["n_initial"] = checked_whole("n_initial", self.n_initial, most=_LARGEST_DESIGN)
         if self.budget is not None:
             checked["budget"] = checked_budget(self.budget)
         for name, value in checked.items():

@@ -251,8 +251,9 @@ class Study(ReadableStudy):
         Args:
             trial: One that was asked for (its params will do), or the params of data from
                 elsewhere.
-            value: The objective; None, nan or an infinity if the evaluation failed; or an outcome
-                of ``stopwise.record.outcomes``, such as ``Pruned("at epoch 3")``.
+            value: The objective; None, nan or a value beyond 1e100, as infinities are, if the
+                evaluation failed; or an outcome of ``stopwise.record.outcomes``, such as
+                ``Pruned("at epoch 3")``.
             cost: The cost that was paid. It may be left out where it is known in advance.
             charge: Whether it counts as spent; by default for trials of this study only.
             message: Why the evaluation failed, if it did.

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from stopwise.core.beliefs.prices import known_cost
 from stopwise.core.checks import (
+    as_number,
     check_within_bounds,
     checked_cost,
     checked_params,
     checked_value,
 )
-from stopwise.errors import InputError
+from stopwise.core.numerics.limits import LARGEST_VALUE
+from stopwise.errors import InputError, shown
 from stopwise.record.history import Observation, Trial
 from stopwise.record.outcomes import OUTCOMES, Outcome, outcome_of
 from stopwise.study.context import StudyContext
@@ -109,8 +112,17 @@ def _outcome(value: Any, message: str) -> Outcome:  # noqa: ANN401  what the use
         return outcome
     checked = checked_value(value)
     if checked is None and value is not None:
-        message = message or f"the value was {value!r}"
+        message = message or _diverged(value)
     return outcome_of(checked, writable(message))
+
+
+def _diverged(value: object) -> str:
+    """Why a value that is not None counts as a failure."""
+    text = f"the value was {shown(value)}"
+    if not math.isfinite(as_number("the value of an evaluation", value, "")):
+        return text
+    limit = f"values are modelled up to {LARGEST_VALUE:g}"
+    return f"{text}, and {limit}: if it is right, give the objective in a larger unit"
 
 
 def writable(text: object) -> str:

@@ -358,3 +358,13 @@ def test_other_costs_are_refused_with_what_is_allowed():
         cost_model("minutes", MIXED)
     with pytest.raises(InputTypeError, match=r"cost of type list for a space that is not a table"):
         cost_model([1.0, 2.0], {"x": Real(0, 1)})
+
+
+def test_costs_that_are_not_floats_and_costs_out_of_range_are_refused():
+    candidates = Candidates(TABLE)
+    for bad in ([1, 2, 3, 4, 10**400], [1, 2, 3, 4, "dear"], [1, 2, 3, 4, [5]]):
+        with pytest.raises(InputTypeError, match="not an array of floats"):
+            cost_model(bad, candidates)
+    for bad in (1e-301, 1e301):
+        with pytest.raises(InputError, match=r"Costs may be from 1e-300 to 1e\+300"):
+            cost_model([1, 2, 3, 4, bad], candidates)

@@ -30,6 +30,7 @@ from stopwise.core.beliefs.surrogate import Marginals
 from stopwise.core.beliefs.warps import DEFAULT_WARP, SoftWarp, Warp
 from stopwise.core.numerics import cholesky
 from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.limits import LARGEST_VALUE
 
 _SURELY = 4.0  # deviations: z* is above the knee with a probability of 3e-5
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)  # of the quadrature of z*
@@ -101,8 +102,7 @@ class DifferencePosterior:
         covariance, d_covariance = self.covariance_with_gradient(X)
         deviation = self._deviation(std, covariance)
         d_half_variance = std[:, None] * d_std - d_covariance
-        safe = np.maximum(deviation, 1e-300)[:, None]
-        d_deviation = np.where(deviation[:, None] > 0, d_half_variance / safe, 0.0)
+        d_deviation = _per_deviation(d_half_variance, deviation)
         return Normal(mean + self.shift, deviation), d_mean, d_deviation
 
     def _deviation(self, std: Array, covariance: Array) -> Array:
@@ -168,7 +168,7 @@ class WarpedDifference:
         law, slope, rest = self._mixture(mean, std, covariance)
         by_slope = self._per_reference * d_covariance
         d_square = std[:, None] * d_std - slope[:, None] * by_slope
-        d_rest = np.where(rest[:, None] > 0, d_square / np.maximum(rest, 1e-300)[:, None], 0.0)
+        d_rest = _per_deviation(d_square, rest)
         gradients = [each for node in _NODES for each in (d_mean + node * by_slope, d_rest)]
         return law, tuple(gradients)
 
@@ -178,7 +178,7 @@ class WarpedDifference:
         slope = self._per_reference * covariance
         rest = np.sqrt(np.maximum(std**2 - slope**2, 0.0))
         centre = float(difference.posterior(difference.x[None, :]).mean[0])
-        at_x = warp.inverse(centre + difference.reference * _NODES)
+        at_x = np.minimum(warp.inverse(centre + difference.reference * _NODES), LARGEST_VALUE)
         laws = [
             _shifted_law(warp, Normal(mean + node * slope, rest), self.value - float(there))
             for node, there in zip(_NODES, at_x, strict=True)
@@ -190,6 +190,12 @@ class WarpedDifference:
         """One over the deviation of z*; 0 where f(x*) is certain."""
         reference = self.difference.reference
         return 1.0 / reference if reference > 0.0 else 0.0
+
+
+def _per_deviation(d_half_variance: Array, deviation: Array) -> Array:
+    """Gradients of a deviation from those of half its square; none where nothing is uncertain."""
+    by = deviation[:, None]
+    return np.divide(d_half_variance, by, out=np.zeros_like(d_half_variance), where=by > 0.0)
 
 
 def _shifted_law(warp: Warp, normal: Normal, shift: float) -> Law:

@@ -21,6 +21,7 @@ from stopwise.core.beliefs.hyperparameters import Hyperparameters
 from stopwise.core.beliefs.laws import Normal
 from stopwise.core.checks import as_number
 from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.limits import LARGEST_AMOUNT, LEAST_AMOUNT
 from stopwise.core.numerics.lognormal import log_mean
 from stopwise.core.space import Candidates, Domain, Finite, Mixed
 from stopwise.errors import InputError, InputTypeError
@@ -100,7 +101,7 @@ class KnownCost:
     @classmethod
     def of_rows(cls, costs: ArrayLike, candidates: Candidates) -> KnownCost:
         """One cost per row of a table, in its order; of equal rows the first counts."""
-        by_row = np.asarray(costs, dtype=np.float64)
+        by_row = _as_costs(costs)
         if by_row.shape != candidates.index.shape:
             message = (
                 f"the costs have shape {by_row.shape}, the table has {candidates.index.size} rows:"
@@ -137,7 +138,7 @@ class KnownCost:
         """One cost per candidate."""
         if callable(self.source):
             return _evaluate(self.source, domain.decode(domain.points))
-        costs = np.asarray(self.source, dtype=np.float64)
+        costs = _as_costs(self.source)
         if costs.shape != (len(domain),):
             message = (
                 f"the costs have shape {costs.shape}, the space has {len(domain)} candidates: give"
@@ -264,7 +265,7 @@ def expected_cost(price: Price, X: Array) -> Array:
     """E[c] at the rows of X; a cost that is known comes back to the last bit."""
     if isinstance(price, _UnitPrice | _TablePrice | _CallablePrice):
         return price.cost(X)
-    return np.exp(log_mean(*price.log_cost(X)))
+    return np.exp(log_mean(*price.log_cost(X)))  # log_mean is within the range of costs
 
 
 def _evaluate(source: Callable[[Mapping[str, Any]], float], params: list[dict[str, Any]]) -> Array:
@@ -274,15 +275,25 @@ def _evaluate(source: Callable[[Mapping[str, Any]], float], params: list[dict[st
     return costs
 
 
+def _as_costs(given: ArrayLike) -> Array:
+    """Costs as an array."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        message = f"costs that are not an array of floats ({error}): give one number per row."
+        raise InputTypeError(message) from None
+
+
 def _reject_unpayable(costs: Array, name: Callable[[int], str]) -> None:
-    """An error that names the first cost that is zero, negative or not finite."""
-    bad = np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))
+    """An error that names the first cost that is zero, negative, not finite or out of range."""
+    bad = np.flatnonzero(~((costs >= LEAST_AMOUNT) & (costs <= LARGEST_AMOUNT)))
     if bad.size:
         first = int(bad[0])
         message = (
             f"a cost must be positive and finite: {name(first)} costs {float(costs[first])!r}"
             f" ({bad.size} of {costs.size} are not allowed). Give what is really paid; a free"
-            " evaluation is worth making without asking."
+            " evaluation is worth making without asking. Costs may be from"
+            f" {LEAST_AMOUNT:g} to {LARGEST_AMOUNT:g}, in any unit."
         )
         raise InputError(message)
 

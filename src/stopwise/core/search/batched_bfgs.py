@@ -31,6 +31,7 @@ from stopwise.core.numerics.arrays import Array, Indices, Mask
 
 Objective = Callable[[Array], tuple[Array, Array]]
 
+_STEEPEST = 1e100  # slopes beyond this count as this: their squares overflow
 _SUFFICIENT = 1e-4  # Armijo's fraction of the predicted gain
 _SHORTEST = 1e-6  # a line search gives up below this fraction of its move
 _FIRST_MOVE = 0.8  # longest move along a gradient alone, in the unit cube
@@ -250,14 +251,17 @@ def _among_highest(values: Array, mask: Mask, count: int) -> Mask:
 
 
 def _finite(objective: Objective) -> Objective:
-    """The objective with -inf for values that are nan, and zero for slopes that are not finite."""
+    """The objective with -inf for values that are nan, and slopes that can be squared.
+
+    A slope that is not finite counts as zero, a very steep one as less steep.
+    """
 
     def evaluate(X: Array) -> tuple[Array, Array]:
         values, gradients = objective(X)
-        if np.isfinite(values).all() and np.isfinite(gradients).all():
+        if np.isfinite(values).all() and (np.abs(gradients) <= _STEEPEST).all():
             return values, gradients
-        return np.where(np.isnan(values), -np.inf, values), np.where(
-            np.isfinite(gradients), gradients, 0.0
-        )
+        slopes = np.where(np.isfinite(gradients), gradients, 0.0)
+        values = np.where(np.isnan(values), -np.inf, values)
+        return values, np.clip(slopes, -_STEEPEST, _STEEPEST)
 
     return evaluate

@@ -18,7 +18,7 @@ import numpy as np
 from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.space import _checks as checks
 from stopwise.core.space._scale import from_unit, to_unit
-from stopwise.errors import InputError, InputTypeError
+from stopwise.errors import InputError, InputTypeError, shown
 
 # A value this little outside, relative to the range (log scale: to the bound), is a bound with a
 # rounding error, such as 3 * 0.1 for 0.3; it counts as the bound.
@@ -55,7 +55,7 @@ class Real:
     width: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        low, high = checks.checked_bounds(repr(self), self.low, self.high, self.log)
+        low, high = checks.checked_bounds(shown(self), self.low, self.high, self.log)
         checks.check_resolution(repr(self), low, high, log=self.log)
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
@@ -118,7 +118,7 @@ class Integer:
     width: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        bounds = checks.checked_bounds(repr(self), self.low, self.high, self.log)
+        bounds = checks.checked_bounds(shown(self), self.low, self.high, self.log)
         for label, bound in zip(("low", "high"), bounds, strict=True):
             if not bound.is_integer():
                 raise InputError(

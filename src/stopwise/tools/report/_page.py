@@ -14,6 +14,7 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from stopwise.acquisition import LogEIPC
+from stopwise.core.numerics.limits import exp_or_inf
 from stopwise.core.space import Finite
 from stopwise.study import Study
 from stopwise.tools.report._axis import number
@@ -135,7 +136,7 @@ def _more(facts: Facts) -> list[Markup]:
         lines.append(
             f"Of what remains, the best candidate ({configuration(params)}) is expected to gain"
             f" {number(math.exp(best.value + log_cost))} and costs {number(math.exp(log_cost))};"
-            f" one would go on for any lam below {number(math.exp(best.value))}."
+            f" one would go on for any lam below {number(exp_or_inf(best.value))}."
         )
     said = facts.study.explain().splitlines()
     lines += [line for line in said if line.startswith(("Warning:", "All "))]

@@ -87,8 +87,9 @@ class Normal(NamedTuple):
     def z_score(self, level: Array | float) -> WithSlopes:
         r""":math:`z = (y - m)/s`."""
         std = np.maximum(self.std, _LEAST_STD)
-        z = (level - self.mean) / std
-        return WithSlopes(z, (-1.0 / std, -z / std))
+        with np.errstate(over="ignore"):  # far beyond all deviations, z is infinite
+            z = (level - self.mean) / std
+            return WithSlopes(z, (-1.0 / std, -z / std))
 
     def quantile(self, z: float) -> WithSlopes:
         r""":math:`m + z s`."""

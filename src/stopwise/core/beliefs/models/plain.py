@@ -17,6 +17,8 @@ from stopwise.core.beliefs.standardiser import Standardiser
 from stopwise.core.beliefs.surrogate import Updatable
 from stopwise.core.beliefs.warps import DEFAULT_WARP, Clipped, Warp
 
+_MOST_NOISE = 1e100  # standardised variance of an observation that says nothing of f
+
 
 @dataclass(frozen=True, slots=True)
 class PlainModel:
@@ -55,14 +57,19 @@ def fit_component(
     warp: Warp = DEFAULT_WARP,
     nugget: float = NUGGET,
 ) -> Posterior:
-    """A posterior of the data under a warp, within their bounds."""
+    """A posterior of the data under a warp, within their bounds.
+
+    A given noise far below the spread of the values is raised to the nugget of exact observations;
+    one far above is lowered to where an observation still says nothing.
+    """
     within = bounded(warp, data.bounds)
     if data.noise is None:
         variance: float | None = nugget
     elif data.noise == "learn":
         variance = None
     else:  # in units of the warp, whose slope is 1 about the better values
-        variance = float(data.noise) / Standardiser.of(within.forward(data.y)).scale ** 2
+        scale = Standardiser.of(within.forward(data.y)).scale
+        variance = min(max(float(data.noise) / scale**2, NUGGET), _MOST_NOISE)
     return fit_posterior(
         data.X,
         data.y,

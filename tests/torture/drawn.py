@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies drawn at random, hard ones above all: what they are made of, and how they are run."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from hypothesis import strategies as st
+
+import stopwise as sw
+from stopwise.acquisition import ACQUISITIONS
+from stopwise.core.beliefs.models import SURROGATES
+from stopwise.core.search.supremum import Search
+from stopwise.errors import InputError, StopwiseError
+from stopwise.stopping import RULES
+
+LARGEST = float(np.finfo(float).max)
+MOST = 7  # evaluations of one study
+REFUSED = "refused"  # the outcome of a study whose options are not allowed
+TOO_SMALL = "does not exceed the"  # a budget that does not pay for the initial design
+
+SPACES = {
+    "table": sw.Candidates([{"x": i / 17, "n": 1 + i % 3} for i in range(18)]),
+    "few": sw.Candidates([{"x": 0.1}, {"x": 0.7}, {"x": 0.2}, {"x": 1.0}]),
+    "interval": {"x": sw.Real(0.0, 1.0)},
+    "box": {"x": sw.Real(0.0, 1.0), "z": sw.Real(1e-30, 1e30, log=True)},
+    "far": {"x": sw.Real(1e6, 1e6 + 1.0)},
+    "whole": {"n": sw.Integer(1, 4), "c": sw.Categorical(["a", "b"])},
+    "mixed": {"x": sw.Real(0.0, 1.0), "n": sw.Integer(1, 3), "c": sw.Categorical(["a", "b"])},
+}
+FIRST = {  # a configuration that is tried first
+    "table": {"x": 3 / 17, "n": 1},
+    "few": {"x": 0.7},
+    "interval": {"x": 1.0},
+    "box": {"x": 0.0, "z": 1.0},
+    "far": {"x": 1e6 + 0.5},
+    "whole": {"n": 4, "c": "b"},
+    "mixed": {"x": 0.3, "n": 2, "c": "a"},
+}
+SHAPES = {
+    "constant": lambda u, _: 0.0 * u,
+    "wave": lambda u, _: math.sin(9.0 * u) + u,
+    "step": lambda u, _: float(u > 0.5),
+    "spike": lambda u, _: float(abs(u - 0.3) < 0.05),
+    "powers": lambda u, _: 10.0 ** (40.0 * (u - 0.5)),
+    "noise": lambda _, rng: rng.standard_normal(),
+}
+
+
+class QuickStudy(sw.Study):
+    """A study that looks for its suprema less thoroughly."""
+
+    _search = Search(raw=16, restarts=1)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A study: its space, its options and what its evaluations give and cost."""
+
+    space: str
+    options: dict[str, object]
+    shape: str
+    scale: float
+    offset: float
+    costs: tuple[float, float]  # powers of ten: lowest and highest
+    fails: tuple[bool, ...]  # whether the i-th evaluation fails, in turns
+    told: int  # evaluations from elsewhere, told before the first ask
+    at_once: int
+    resumes: int | None  # after so many evaluations it is resumed from its journal
+
+    def position(self, params):
+        """The configuration as a number from 0 to 1."""
+        parts = {
+            "x": lambda x: x - 1e6 if self.space == "far" else x,
+            "z": lambda z: 0.5 + math.log10(z) / 60.0,
+            "n": lambda n: n / 4.0,
+            "c": lambda c: float(c == "b"),
+        }
+        return float(np.mean([parts[name](value) for name, value in params.items()]))
+
+    def cost(self, params):
+        """What an evaluation costs."""
+        low, high = self.costs
+        return 10.0 ** (low + (high - low) * self.position(params))
+
+    def value(self, params, rng):
+        """What an evaluation gives, within the bounds if there are any."""
+        value = self.offset + self.scale * SHAPES[self.shape](self.position(params), rng)
+        low, high = self.options.get("bounds") or (None, None)
+        low, high = (-LARGEST if low is None else low), (LARGEST if high is None else high)
+        return min(max(value, low), high)
+
+    def all_options(self):
+        """The options, with the cost as it was drawn."""
+        cost = {"known": self.cost}.get(self.options["cost"], self.options["cost"])
+        return {**self.options, "cost": cost}
+
+
+def powers(low=-308, high=307):
+    """Positive numbers over so many powers of ten, ordinary ones in half of all cases."""
+    ordinary, any_power = st.sampled_from([-2, -1, 0, 1, 2]), st.integers(low, high)
+    mantissa = st.sampled_from([1.0, 1.7])
+    power = st.one_of(ordinary, any_power)
+    return st.tuples(mantissa, power).map(lambda parts: float(f"{parts[0]}e{parts[1]}"))
+
+
+def signed(numbers):
+    return st.tuples(st.sampled_from([-1.0, 1.0]), numbers).map(math.prod)
+
+
+@st.composite
+def drawn_studies(draw):
+    """Any study, most of them hard in one respect or two."""
+    space = draw(st.sampled_from(list(SPACES)))
+    low, spread = draw(st.integers(-300, 180)), draw(st.sampled_from([0, 1, 6, 120]))
+    costs = draw(st.sampled_from([(0.0, 0.5), (-0.5 * spread, 0.5 * spread), (low, low + spread)]))
+    noise = draw(st.sampled_from([None, None, "learn", "given"]))
+    noise = draw(powers(-323)) if noise == "given" else noise
+    limits = draw(st.sampled_from(["lam", "lam", "budget", "both"]))
+    cost = draw(st.sampled_from([None, "known", "reported"]))
+    price = 1.0 if cost is None else 10.0 ** costs[draw(st.integers(0, 1))]
+    offset = draw(st.one_of(st.just(0.0), signed(powers())))
+    acquisitions = list(ACQUISITIONS)
+    rules = [sw.stopping.FixedTrials(5) if name == "fixed" else name for name in RULES]
+    if limits == "budget":
+        rules.remove("pbgi")
+        acquisitions.remove("eic")
+    options = {
+        "surrogate": draw(st.sampled_from(list(SURROGATES))),
+        "acquisition": draw(st.sampled_from(acquisitions)),
+        "stopping": draw(st.sampled_from(["pbgi", *rules])),
+        "watch": tuple(draw(st.lists(st.sampled_from(rules), max_size=2))),
+        "cost": cost,
+        "lam": draw(powers(-323)) if limits != "budget" else None,
+        "budget": draw(st.sampled_from([3.0, 10.0, 1e3])) * price if limits != "lam" else None,
+        "noise": noise,
+        "replicates": noise is not None and draw(st.booleans()),
+        "direction": draw(st.sampled_from(["minimize", "maximize"])),
+        "prior": draw(st.sampled_from(["lognormal", "gamma", None])),
+        "bounds": draw(st.one_of(st.none(), st.none(), bounds(offset))),
+        "n_initial": draw(st.sampled_from([None, 1, 2, 3])),
+        "start_from": draw(st.sampled_from([[], [], [FIRST[space]]])),
+        "seed": draw(st.integers(0, 3)),
+        "max_trials": MOST,
+    }
+    return Drawn(
+        space,
+        options,
+        draw(st.sampled_from(list(SHAPES))),
+        draw(powers(-323)),
+        offset,
+        costs,
+        tuple(draw(st.sampled_from([(False,), (False,), (False, True), (True,)]))),
+        draw(st.sampled_from([0, 0, 2])),
+        draw(st.sampled_from([1, 1, 3])),
+        draw(st.sampled_from([None, None, None, 2, 5])),
+    )
+
+
+def bounds(offset):
+    """Bounds that hold for all values, near them or far away."""
+    least = abs(offset) / 1e15  # so that they differ from the offset
+    below = above = st.one_of(st.none(), powers(-300).map(lambda away: max(away, least)))
+    return st.tuples(below, above).map(
+        lambda away: (
+            None if away[0] is None else max(offset - away[0], -LARGEST),
+            None if away[1] is None else min(offset + away[1], LARGEST),
+        )
+    )
+
+
+class Run:
+    """A drawn study, run to its verdict or to an error of stopwise."""
+
+    def __init__(self, drawn, folder):
+        self.drawn, self.rng = drawn, np.random.default_rng(0)
+        self.path = folder / "study.jsonl" if drawn.resumes is not None else None
+        self.evaluated, self.asked = 0, {}
+        self.study = None
+
+    def to_the_end(self):
+        """The verdict."""
+        self.study = QuickStudy(
+            SPACES[self.drawn.space], journal=self.path, **self.drawn.all_options()
+        )
+        self._tell_from_elsewhere()
+        while True:
+            while len(self.study.pending) < self.drawn.at_once:
+                verdict = self.study.should_stop()
+                if verdict.stop:
+                    break
+                self._ask()
+            if not self.study.pending:
+                return self.study.should_stop()
+            pending = self.study.pending
+            self._tell(pending[int(self.rng.integers(len(pending)))])
+            if self.evaluated == self.drawn.resumes:
+                self._resume()
+
+    def _tell_from_elsewhere(self):
+        for params in self._some_params()[: self.drawn.told]:
+            self.asked[len(self.asked)] = params
+            self._tell(params)
+
+    def _some_params(self):
+        domain = self.study.domain
+        points = getattr(domain, "points", None)
+        X = domain.sobol(2, np.random.default_rng(1)) if points is None else points
+        return domain.decode(X)
+
+    def _ask(self):
+        trial = self.study.ask()
+        check_inside(self.study.domain, trial.params)
+        self.asked[trial.number] = trial.params  # one that was not answered is asked for again
+
+    def _tell(self, trial):
+        params = trial.params if isinstance(trial, sw.Trial) else trial
+        fails = self.drawn.fails[self.evaluated % len(self.drawn.fails)]
+        value = None if fails else self.drawn.value(params, self.rng)
+        paid = self.drawn.cost(params) if self.drawn.options["cost"] == "reported" else None
+        self.evaluated += 1
+        self.study.tell(trial, value, paid)
+
+    def _resume(self):
+        before = state_of(self.study)
+        self.study.close()
+        given = {"cost": self.drawn.cost} if self.drawn.options["cost"] == "known" else {}
+        self.study = QuickStudy.resume(self.path, **given)
+        assert state_of(self.study) == before
+
+
+def state_of(study):
+    """All that is recorded of a study, and its answer if it waits for none."""
+    verdict = None if study.pending else study.should_stop()
+    return study.history, study.pending, study.spent, dict(study.traces), verdict, study.best
+
+
+def check_inside(domain, params):
+    """A proposal is a configuration of the space."""
+    X = domain.encode(params)
+    assert np.array_equal(X, domain.snap(X))
+    assert np.all((X >= 0.0) & (X <= 1.0))
+    assert domain.decode(X) == [dict(params)]
+
+
+def check(drawn):
+    """Check that a study ends with a verdict, without a warning, and repeats no proposal.
+
+    Its options may be refused, in words, and its budget at the first ask; nothing may later.
+
+    Returns:
+        The rule that ended it, or ``REFUSED``.
+    """
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = Run(drawn, Path(folder))
+        try:
+            outcome = run.to_the_end().rule
+            run.study.explain()
+            with contextlib.suppress(InputError):  # not every rule has one
+                run.study.guarantee()
+            assert run.study.result().best == run.study.best
+        except StopwiseError as refusal:
+            outcome = REFUSED
+            if run.study is not None and TOO_SMALL not in str(refusal):
+                raise
+        finally:
+            if run.study is not None:
+                run.study.close()
+    check_once(run)
+    return outcome
+
+
+def check_once(run):
+    """Nothing is proposed twice, unless replicates are allowed."""
+    if run.asked and not run.drawn.options["replicates"]:
+        domain = run.study.domain
+        keys = domain.key(domain.encode(list(run.asked.values())))
+        assert len(set(keys)) == len(keys), run.asked

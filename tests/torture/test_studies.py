@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drawn studies: each ends with a verdict or is refused in words, whatever its numbers are."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tests.torture.drawn import REFUSED, check, drawn_studies
+
+
+def run_drawn(count):
+    """Run so many studies, and count how they ended."""
+    outcomes = Counter()
+
+    @settings(max_examples=count, suppress_health_check=[HealthCheck.too_slow])
+    @given(drawn_studies())
+    def run(drawn):
+        outcomes[check(drawn)] += 1
+
+    run()
+    return outcomes
+
+
+def check_that_most_run(outcomes):
+    """Few are refused: the others have shown something."""
+    assert outcomes[REFUSED] < 0.3 * outcomes.total(), outcomes
+    assert len(outcomes) > 5, outcomes
+
+
+def test_200_drawn_studies_end_well():
+    check_that_most_run(run_drawn(200))
+
+
+@pytest.mark.slow
+def test_5000_drawn_studies_end_well():
+    check_that_most_run(run_drawn(5000))
