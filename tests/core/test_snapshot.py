@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stopwise.core.snapshot import SAME
+from stopwise.core.space.domain import SAME
 from tests.support.landscapes import box, snapshot_of
 from tests.support.textbook import study
 

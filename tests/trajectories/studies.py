@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fixed set of small studies whose journals were recorded with version 0.1.
 
-Each study is a pair: how it begins, and how it is driven. ``run(name, path)`` runs one with a
+Those of which a decision has changed since are recorded a second time, in the folder 0.2; journals
+of 0.1 must resume all the same. Each study is a pair: how it begins, and how it is driven. ``run(name, path)`` runs one with a
 journal at ``path``; as a script, ``python studies.py FOLDER [NAME ...]`` records them.
 """
 

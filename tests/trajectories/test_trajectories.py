@@ -14,6 +14,7 @@ from tests.trajectories.studies import PINNED, STUDIES, lines_of
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "0.1"
+ANEW = HERE / "0.2"  # journals of the studies that no longer go as with 0.1, see the changelog
 CLOSE = 1e-6  # no hash: a libm of another version may move last bits
 NEW = {"ask": ("promised",), "tell": ("delivered",)}  # keys that 0.1 did not write, by event
 
@@ -41,11 +42,14 @@ def as_of_0_1(line):
 def test_every_step_is_as_it_was(name, tmp_path):
     command = [sys.executable, str(HERE / "studies.py"), str(tmp_path), name]
     subprocess.run(command, check=True, env={**os.environ, **PINNED}, capture_output=True)
-    new, old = lines_of(tmp_path / f"{name}.jsonl"), lines_of(RECORDED / f"{name}.jsonl")
+    anew = ANEW / f"{name}.jsonl"
+    recorded = anew if anew.exists() else RECORDED / f"{name}.jsonl"
+    new, old = lines_of(tmp_path / f"{name}.jsonl"), lines_of(recorded)
     later = new[0]["options"].keys() - old[0]["options"].keys()
     assert {name: new[0]["options"].pop(name) for name in later} == {
         name: unwritten()[name] for name in later
     }
     for number, (a, b) in enumerate(zip(new, old, strict=False), start=1):
-        assert differences(as_of_0_1(a), b, f"line {number}, {b.get('event', 'header')}") == []
+        where = f"line {number}, {b.get('event', 'header')}"
+        assert differences(as_of_0_1(a), as_of_0_1(b), where) == []
     assert len(new) == len(old)

@@ -26,11 +26,11 @@ from stopwise.core.numerics.seeds import stream
 from stopwise.core.search.score import Score
 from stopwise.core.search.supremum import Search, Supremum, supremum
 from stopwise.core.space import Domain, Finite
+from stopwise.core.space.domain import SAME
 from stopwise.core.traces import Signal, Trace
 
 T = TypeVar("T")
 
-SAME = 1e-6  # points of a box this close in every column of the unit cube count as one
 _SAME_SUM = 2.0 * SAME  # per column; twice, so that rounding does not matter
 _GOOD = 5  # number of best observations whose neighbourhoods are searched
 
@@ -162,11 +162,13 @@ class Snapshot:
 
         def search() -> Supremum:
             score = acquisition.bind(self)
+            best_first = self.X[np.argsort(self.y, kind="stable")]
             return supremum(
                 score,
                 self.domain,
                 self.rng("supremum"),
-                near=self.X[np.argsort(self.y, kind="stable")[:_GOOD]],
+                near=best_first[:_GOOD],
+                observed=np.vstack([best_first, self.pending]),
                 starts=self._starts(score),
                 search=self.search,
             )

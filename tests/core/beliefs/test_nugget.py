@@ -6,8 +6,8 @@ import pytest
 
 from stopwise.acquisition import LogEIPC
 from stopwise.core.beliefs.fit import NUGGET
-from stopwise.core.snapshot import SAME
 from stopwise.core.space import Real, as_domain
+from stopwise.core.space.domain import SAME
 from tests.support.problems import SMOOTH, fitted_snapshot
 
 

@@ -7,7 +7,8 @@ A stopping rule that underestimates its supremum stops too early, so the search 
 - a box: Sobol points and the neighbourhoods of good observations are screened (``screen.py``),
   then the best of them that are far from each other climb together (``batched_bfgs.py``). Many
   begin and few go to the end: the danger is a hill on which no search began, and a few steps tell
-  the height of a hill better than a screen does;
+  the height of a hill better than a screen does. In one and two dimensions searches also begin
+  beside and between observations (``narrow_hills.py``);
 - a mixed domain: the same in its continuous columns, then in turn with moves of one discrete
   parameter (``discrete_moves.py``).
 """
@@ -21,12 +22,16 @@ import numpy as np
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.search.batched_bfgs import batched_bfgs
 from stopwise.core.search.discrete_moves import improve_all, improve_best
+from stopwise.core.search.narrow_hills import FEW, narrow_starts
 from stopwise.core.search.score import NormalisedScore, Score, highest, nan_excluded
 from stopwise.core.search.screen import screen
 from stopwise.core.space import Domain, Finite, Mixed
 from stopwise.core.space.finite import grid, is_small
 
 _ENTRANTS = 4  # searches that begin, for each that may go to the end
+_NARROW = 2  # searches on narrow hills, for each that may go to the end
+_HIGHER = 5e-7  # a narrow hill must be higher by more than this to be the answer
+_STEPS = 25  # of a search on a narrow hill
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,7 @@ def supremum(
     rng: np.random.Generator,
     *,
     near: Array | None = None,
+    observed: Array | None = None,
     starts: Array | None = None,
     search: Search | None = None,
 ) -> Supremum:
@@ -78,6 +84,8 @@ def supremum(
         domain: Where.
         rng: Source of the Sobol scrambling and the neighbourhoods.
         near: Encoded points whose neighbourhoods are screened too: the best observations.
+        observed: All observations, the best first; in one and two dimensions searches also begin
+            beside and between them.
         starts: Encoded points that climb in any case; the answer is never worse than these.
         search: How hard to look; ignored where the domain can be enumerated.
     """
@@ -85,7 +93,9 @@ def supremum(
         return _enumerated(score, domain)
     if is_small(domain):
         return _enumerated(score, grid(domain))
-    return multistart(score, domain, rng, near=near, starts=starts, search=search)
+    return multistart(
+        score, domain, rng, near=near, observed=observed, starts=starts, search=search
+    )
 
 
 def _enumerated(score: Score, domain: Finite) -> Supremum:
@@ -102,6 +112,7 @@ def multistart(
     rng: np.random.Generator,
     *,
     near: Array | None = None,
+    observed: Array | None = None,
     starts: Array | None = None,
     search: Search | None = None,
 ) -> Supremum:
@@ -119,6 +130,8 @@ def multistart(
     )
     begin = np.vstack([domain.snap(none if starts is None else starts), screened])
     X, values = _peaks(normalised, domain, begin, search.restarts)
+    if observed is not None and len(observed) and domain.is_box and domain.d <= FEW:
+        X, values = _with_narrow_hill(normalised, X, values, observed, search.restarts)
     if not len(X):
         return Supremum(None, -np.inf)
     spread = float(values[0] - np.median(values)) * score.unit
@@ -135,3 +148,17 @@ def _peaks(score: Score, domain: Mixed, begin: Array, count: int) -> tuple[Array
         X, values = highest(*improve_all(score, domain, X, values), count)
         X[0], values[0] = improve_best(score, domain, X[0], float(values[0]))
     return X, values
+
+
+def _with_narrow_hill(
+    score: Score, X: Array, values: Array, observed: Array, count: int
+) -> tuple[Array, Array]:
+    """The peaks, after the highest hill beside or between observations if that is higher."""
+    begin = narrow_starts(score, observed, _NARROW * count)
+    free = np.ones(begin.shape[1], dtype=bool)
+    # All go on: hills much closer to each other than a length scale are different ones here.
+    found = batched_bfgs(score.with_gradient, begin, free, scales=score.scales, max_steps=_STEPS)
+    x, value = highest(*found, 1)
+    if value.max(initial=-np.inf) <= values.max(initial=-np.inf) + _HIGHER:
+        return X, values
+    return np.vstack([x, X])[:count], np.append(value, values)[:count]

@@ -26,6 +26,7 @@ from stopwise.errors import InputError, InputTypeError
 Params = Mapping[str, Any]
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
+SAME = 1e-6  # points of a box this close in every column of the unit cube count as one
 _MOST_LISTED = 100_000  # attainable rows of one parameter
 
 
