@@ -389,6 +389,13 @@ def test_the_package_root_shows_at_most_a_dozen_entries():
     assert len(entries) <= MOST_ENTRIES, entries
 
 
+@pytest.mark.parametrize("path", MODULES, ids=in_src)
+def test_a_loop_without_a_condition_says_why_it_ends(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    endless = [line for line in lines if re.match(r"\s*while (True|1)\b", line)]
+    assert all("#" in line for line in endless)
+
+
 @pytest.mark.parametrize("path", [*MODULES, *PAPER], ids=lambda path: path.stem)
 def test_modules_and_functions_are_short(path):
     text = path.read_text("utf-8")

@@ -455,6 +455,17 @@ def test_a_dead_worker_is_not_waited_for(monkeypatch):
     assert time.monotonic() - begin < 20
 
 
+def test_a_trial_that_others_always_forestall_is_pruned_in_the_end(monkeypatch):
+    study, (one, _), (first, _) = pair()
+    monkeypatch.setattr("stopwise.integrations.optuna._sampler._MOST_PROPOSALS", 3)
+    proposed = []
+    monkeypatch.setattr(Board, "stands", lambda board, _: proposed.append(board) or False)
+    with pytest.raises(optuna.TrialPruned, match="proposed 3 points, and other workers had each"):
+        one.sample_relative(study, first, SPACE)
+    assert len(proposed) == 3
+    assert Note.of(study._storage.get_trial(first._trial_id)).settled
+
+
 # ------------------------------------------------------------------------- at the door
 
 

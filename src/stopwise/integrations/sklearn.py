@@ -139,7 +139,7 @@ class StopwiseSearchCV(BaseSearchCV):
         results: dict[str, Any] | None = None
         costs: list[float] = []
         failure: ValueError | None = None
-        while not study.should_stop():
+        while not study.should_stop():  # ends as its stopping rules and hard limits say
             trials = _asked(study, at_once)
             begin = time.perf_counter()
             try:

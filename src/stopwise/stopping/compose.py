@@ -117,7 +117,7 @@ class Smoothed(_Wrapper):
             message = f"Smoothed(scale={self.scale!r}): give 'log', 'linear' or leave it out."
             raise InputError(message)
         inside: StoppingRule | None = self.rule
-        while inside is not None:
+        while inside is not None:  # a wrapper is made after what is inside
             if isinstance(inside, Smoothed):
                 message = (
                     f"Smoothed({self.rule!r}, {self.window}): that rule is smoothed already, and"

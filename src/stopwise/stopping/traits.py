@@ -74,7 +74,7 @@ def traits_of(rule: StoppingRule) -> RuleTraits:
 
 def innermost(rule: StoppingRule) -> StoppingRule:
     """The rule inside all wrappers."""
-    while (inner := traits_of(rule).inner) is not None:
+    while (inner := traits_of(rule).inner) is not None:  # a wrapper is made after what is inside
         rule = inner
     return rule
 

@@ -77,7 +77,7 @@ def check_pays_for(B: float, C: float) -> None:
 def most_payable(B: float, committed: float) -> float:
     """The most that one more evaluation may cost, so that the sum in floats is within B."""
     most = B - committed + 0.5 * math.ulp(B)  # what rounds to B is within it
-    while committed + most > B:
+    while committed + most > B:  # a tie that was rounded up: one step down undoes it
         most = math.nextafter(most, -math.inf)
     return most
 

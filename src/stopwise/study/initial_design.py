@@ -87,7 +87,7 @@ class InitialDesign:
 
     def next(self) -> dict[str, Any] | None:
         """The next affordable point of the design, if any; points before it are left out."""
-        while self._context.state.queue:
+        while self._context.state.queue:  # each pass takes a point of it away
             params, *others = self._context.state.queue
             if self._spending.is_payable(params):
                 return dict(params)

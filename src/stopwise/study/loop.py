@@ -132,7 +132,7 @@ def _run(
 
 
 def _run_in_turn(objective: Objective, study: Study, cost: object, progress: Silent) -> None:
-    """One evaluation after the other."""
+    """One evaluation after the other, until a rule or a hard limit ends the run."""
     while _goes_on(study, progress):
         trial = study.ask()
         progress.changed(study)
@@ -148,9 +148,12 @@ def _run_side_by_side(
     slots: int,
     progress: Silent,
 ) -> None:
-    """Up to ``slots`` evaluations at once; the rules are asked again whenever one ends."""
+    """Up to ``slots`` evaluations at once; the rules are asked again whenever one ends.
+
+    Every pass waits for an evaluation, and no more begin once a rule or a hard limit says so.
+    """
     running: dict[Future[Evaluated], Trial] = {}
-    while True:
+    while True:  # ends when nothing runs and no more may begin
         while len(running) < slots and _goes_on(study, progress):
             trial = study.ask()
             running[executor.submit(evaluate, objective, dict(trial.params))] = trial

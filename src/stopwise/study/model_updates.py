@@ -21,7 +21,7 @@ from stopwise.core.beliefs.prices import (
     is_known,
     known_cost,
 )
-from stopwise.core.beliefs.refits import RefitAlways, RefitPolicy
+from stopwise.core.beliefs.refits import RefitAlways, RefitAtSizes, RefitPolicy
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.space import Domain
 from stopwise.record.history import History, Observation
@@ -49,7 +49,9 @@ class ModelUpdates:
     """The belief after each observation; one fit for one history, whoever asks.
 
     A fit starts from the hyper-parameters of the last choice. So looking at a belief does not
-    change the path of a study: only asking, telling and recording do.
+    change the path of a study: only asking, telling and recording do. Beyond 100 observations
+    hyper-parameters stay for a tenth of the data (``RefitAtSizes``), unless another policy is
+    given; observations in between are conditioned on.
 
     Args:
         domain: The encoded space.
@@ -69,9 +71,10 @@ class ModelUpdates:
         self._domain = domain
         self._cost = cost
         self._options = options
-        self._refits = RefitAlways() if refits is None else refits
+        self._refits = RefitAtSizes() if refits is None else refits
         self._model = make_model(options.surrogate)
         self._anchor: _Anchor | None = None
+        self._of_prefix: tuple[int, Fitted | None, Fitted] | None = None  # length, start and fit
         self._known_price: Price | None = None  # the price of a known cost never changes
         self._of: tuple[Observation, ...] | None = None  # the history that _latest is for
         self._latest: tuple[_Anchor, Belief] | None = None
@@ -89,10 +92,10 @@ class ModelUpdates:
     def go_on_from_here(self) -> None:
         """Compute the next belief from the latest one, because a decision was made with it.
 
-        A policy that fits every history anew does not need this: its fits start from the
-        hyper-parameters in the state.
+        A policy that reads the size of the data alone does not need this: its fits start from
+        the hyper-parameters in the state.
         """
-        if self._latest is not None and not isinstance(self._refits, RefitAlways):
+        if self._latest is not None and not isinstance(self._refits, RefitAlways | RefitAtSizes):
             self._anchor = self._latest[0]
 
     def expected_cost(self, params: Mapping[str, Any], state: State) -> float:
@@ -113,6 +116,8 @@ class ModelUpdates:
 
     def _updated(self, X: Array, y: Array, state: State) -> _Anchor:
         anchor = self._anchor
+        if isinstance(self._refits, RefitAtSizes) and self._refits.latest(len(y)) < len(y):
+            return self._between_fits(X, y, state, self._refits.latest(len(y)))
         if anchor is None:
             return self._fitted(X, y, state)
         t = len(y) - (state.initial or 0)
@@ -145,7 +150,38 @@ class ModelUpdates:
             )
             if is_known(self._cost):
                 self._known_price = belief.price
+            if len(y) and not state.history[-1].failed:  # the history is that of a prefix
+                self._of_prefix = len(y), state.fitted, belief.fitted
         return _Anchor(belief, len(y), len(paid[1]))
+
+    def _between_fits(self, X: Array, y: Array, state: State, size: int) -> _Anchor:
+        """All observations, at the hyper-parameters of the first ``size`` of them.
+
+        They are those of the last choice if it was made since; else they are fitted now. Both
+        follow from the state, so that a resumed study has the same.
+        """
+        history = state.history
+        chosen_with = len(history[: max(state.fitted_at, 0)].succeeded)
+        fitted = state.fitted
+        if fitted is None or chosen_with < size:
+            fitted = self._fitted_to_first(size, state)
+        belief = self._as_fitted(X, y, history, fitted)
+        weighed = self._model.weighed(belief.own, self.seen(state))
+        return _Anchor(
+            replace(belief, objective=weighed), size, len(self.encoded.paid(history)[1])
+        )
+
+    def _fitted_to_first(self, size: int, state: State) -> Fitted:
+        """The fit to the first so many observations, from the last choice; made once."""
+        known, start = self._of_prefix, state.fitted
+        if known is None or known[0] != size or known[1] is not start:
+            last = state.history.succeeded[size - 1]
+            upto = next(i for i, o in enumerate(state.history, 1) if o is last)
+            first = replace(state, history=state.history[:upto], fitted_at=-1)
+            X, y = self.encoded.evaluated(state.history)
+            fitted = self._fitted(X[:size], y[:size], first).belief.fitted
+            self._of_prefix = known = size, start, fitted
+        return known[2]
 
     def _as_fitted(self, X: Array, y: Array, history: History, fitted: Fitted) -> Belief:
         return believe_as_fitted(

@@ -96,7 +96,8 @@ class StudyOptions:
             the methods of ``sw.beliefs.SurrogateModel``, after the design of ``"default"``.
         bounds: ``(low, high)``, either of which may be None: no value is beyond them. A share has
             ``bounds=(0, 1)``, a loss that cannot be negative ``bounds=(0, None)``.
-        prior: Of the hyper-parameters: ``"lognormal"``, ``"gamma"`` or None.
+        prior: Of the hyper-parameters: ``"lognormal"``, ``"gamma"`` or None. They are fitted at
+            every observation up to 100, then whenever the data have grown by a tenth.
         n_initial: Size of the initial design; the surrogate's if left out.
         start_from: Configurations that are tried first.
         seed: Makes everything that is random repeatable.

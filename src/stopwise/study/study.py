@@ -81,7 +81,7 @@ class Study(ReadableStudy):
         True
     """
 
-    _refits: RefitPolicy | None = None  # fit at every observation
+    _refits: RefitPolicy | None = None  # that of ModelUpdates
     _search = Search()
     _warm_starts = False
 

@@ -45,10 +45,11 @@ def quadratic(hessian, bottom):
 
 STRETCHED = [[2.0, 0.3], [0.3, 500.0]]
 COUPLED = [[1.0, 0.95], [0.95, 1.0]]
+WALLED = [[1.0, -30.0], [-30.0, 1000.0]]
 
 
 def end(landscape, start, curvature, bounds=WIDE):
-    return descend(landscape, landscape(np.array(start)), np.array(curvature), bounds).x
+    return descend(landscape, landscape(np.array(start)), np.array(curvature), bounds).end.x
 
 
 def test_who_is_told_the_curvature_needs_few_steps():
@@ -106,7 +107,7 @@ def test_a_coordinate_that_others_push_out_rests_too():
     begin = landscape(np.zeros(2))
     assert np.all(begin.gradient < 0.0)
     np.testing.assert_allclose(
-        descend(landscape, begin, np.array(COUPLED), bounds).x,
+        descend(landscape, begin, np.array(COUPLED), bounds).end.x,
         [0.0, 1.5 - 0.5 * 0.95],
         atol=1e-2,
     )
@@ -122,7 +123,7 @@ def test_steps_are_at_most_two_long():
 def test_where_nothing_is_better_the_search_ends():
     misleading = Landscape(lambda x: float(x @ x), lambda x: -2.0 * x - 1.0)
     begin = misleading(np.zeros(2))
-    assert descend(misleading, begin, np.eye(2), WIDE) is begin
+    assert descend(misleading, begin, np.eye(2), WIDE) == (begin, 20)
     assert len(misleading.tried) == 21
 
 
@@ -130,6 +131,46 @@ def test_the_number_of_steps_is_bounded(monkeypatch):
     monkeypatch.setattr(descent, "_STEPS", 3)
     endless = Landscape(lambda x: -float(x[0]), lambda x: np.array([-1.0, 0.0 * x[1]]))
     assert end(endless, [0.0, 0.0], np.eye(2))[0] == pytest.approx(3 / 1.01)
+
+
+@pytest.mark.parametrize("at_most", [0, 1, 2, 5, 30])
+def test_a_descent_ends_within_its_evaluations_at_the_best_point(at_most):
+    landscape = quadratic(STRETCHED, [1.0, 0.5])
+    begin = landscape(np.array([0.0, 3.0]))
+    found, evaluations = descend(landscape, begin, np.eye(2), WIDE, at_most=at_most)
+    assert evaluations == len(landscape.tried) - 1 <= at_most
+    assert found.value == min(landscape.value(x) for x in landscape.tried)
+
+
+def test_a_step_so_short_that_it_moves_nothing_ends_the_search():
+    # A value that rounding errors raise wherever one goes, as near a singular covariance.
+    start = np.array([0.7, 0.7])
+    rough = Landscape(lambda x: float(not np.array_equal(x, start)), lambda x: 2.0 * x)
+    begin = rough(start)
+    assert descend(rough, begin, 2e3 * np.eye(2), WIDE).end is begin
+    assert 2 <= len(rough.tried) <= 20
+    assert not any(np.array_equal(x, start) for x in rough.tried[1:])
+
+
+def test_a_bound_is_reached_in_one_step_from_close_by():
+    # To pass the bound is to climb the wall that is coupled to it.
+    walled = quadratic(WALLED, [5.0, 0.2])
+    bounds = np.array([[0.0, 1.0], [-50.0, 50.0]])
+    begin = np.array([1.0 - 1e-5, 0.09])
+    found, evaluations = descend(walled, walled(begin), np.array(WALLED), bounds)
+    assert found.x[0] == 1.0
+    assert found.x[1] == pytest.approx(0.2 + 30.0 * (1.0 - 5.0) / 1000.0, abs=1e-4)
+    assert evaluations <= 3
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0], ids=["low", "high"])
+def test_one_near_its_bound_that_others_push_out_stays_where_it_is(side):
+    landscape = quadratic(COUPLED, [-0.5 * side, 1.5 * side])
+    bounds = np.sort(np.array([[0.0, 5.0], [0.0, 5.0]]) * side)
+    begin = landscape(np.array([1e-4, 0.0]) * side)
+    step = descent._newton_step(begin, np.array(COUPLED), bounds)
+    assert step[0] == 0.0
+    assert step[1] * side == pytest.approx(1.5 - 0.95 * 0.5, abs=1e-3)
 
 
 # ------------------------------------------------------- Hessians that cannot be inverted
@@ -173,13 +214,13 @@ def test_the_search_goes_on_under_a_curvature_that_is_of_no_use(curvature, monke
     monkeypatch.setattr(descent, "_DAMPING", 0.0)
     landscape = quadratic([[2.0, 0.3], [0.3, 1.0]], [1.0, 0.5])
     begin = landscape(np.array([0.0, 2.0]))
-    assert descend(landscape, begin, curvature, WIDE).value < 0.1 * begin.value
+    assert descend(landscape, begin, curvature, WIDE).end.value < 0.1 * begin.value
 
 
 def test_a_gradient_that_is_no_number_ends_the_search():
     lost = Landscape(lambda x: float(x @ x), lambda x: np.nan * x)
     begin = lost(np.ones(2))
-    assert descend(lost, begin, np.eye(2), WIDE) is begin
+    assert descend(lost, begin, np.eye(2), WIDE) == (begin, 0)
 
 
 def test_an_update_that_overflows_is_left_out():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stopwise as sw
-from stopwise.core.beliefs import RefitAlways, RefitOnSchedule, RefitWhenGrown
+from stopwise.core.beliefs import RefitAlways, RefitAtSizes, RefitOnSchedule, RefitWhenGrown
 from stopwise.errors import InputError
 
 COUNTS = st.integers(0, 2000)
@@ -48,6 +48,34 @@ def test_fits_are_at_every_observation_at_first_and_then_a_factor_apart():
     assert fits[50:] == [63, 79, 99, 124, 155, 194]
 
 
+# -------------------------------------------------------------------------------- at sizes
+
+
+def test_sizes_are_all_at_first_and_then_a_part_apart():
+    policy, fitted_to, fits = RefitAtSizes(), 0, []
+    for n in range(1, 201):
+        if policy.is_due(n, fitted_to=fitted_to, t=n):
+            fitted_to = n
+            fits.append(n)
+    assert fits == [*range(1, 101), 110, 121, 133, 146, 160, 176, 193]
+
+
+@given(n=COUNTS, fitted_to=COUNTS, t=COUNTS, few=st.integers(1, 60), part=st.integers(1, 20))
+def test_a_fit_is_due_when_another_size_was_reached_since(n, fitted_to, t, few, part):
+    policy = RefitAtSizes(few, part)
+    latest = policy.latest(n)
+    assert latest == n if n <= few else few <= latest <= n < latest + max(1, latest // part)
+    assert policy.latest(latest) == latest
+    due = policy.is_due(n, fitted_to=fitted_to, t=t)
+    assert due == any(policy.latest(m) == m for m in range(fitted_to + 1, n + 1))
+
+
+@pytest.mark.parametrize("name", ["always_up_to", "part"])
+def test_sizes_need_whole_numbers(name):
+    with pytest.raises(InputError, match=f"{name}=0: give a whole number of at least 1"):
+        RefitAtSizes(**{name: 0})
+
+
 # ---------------------------------------------------------------------------- on a schedule
 
 
@@ -81,7 +109,13 @@ def test_policies_are_values_and_public():
     assert RefitAlways() == RefitAlways()
     assert RefitWhenGrown(1.2) != RefitWhenGrown()
     assert len({RefitOnSchedule(), RefitOnSchedule(10), RefitOnSchedule(5)}) == 2
-    for name in ("RefitAlways", "RefitWhenGrown", "RefitOnSchedule", "RefitPolicy"):
+    for name in (
+        "RefitAlways",
+        "RefitAtSizes",
+        "RefitWhenGrown",
+        "RefitOnSchedule",
+        "RefitPolicy",
+    ):
         assert name in sw.beliefs.__all__
 
 

@@ -2,6 +2,8 @@
 """BLAS runs on one thread inside a step, and as the user wants it outside."""
 
 import dataclasses
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import threadpoolctl
@@ -23,6 +25,7 @@ def threads():
 def two_threads():
     """The user's own choice: two threads, also where the environment says one."""
     with threadpoolctl.threadpool_limits(limits=2, user_api="blas"):
+        _threads._let_others_set_it(threadpoolctl.ThreadpoolController())
         if threads() != {2}:
             pytest.skip("this BLAS takes no second thread")
         yield
@@ -89,6 +92,84 @@ def test_threads_are_restored_after_an_error(two_threads):
     with pytest.raises(ZeroDivisionError):
         study.should_stop()
     assert rule.seen == [{1}]
+    assert threads() == {2}
+
+
+# ---------------------------------------------------------------------- overlapping calls
+
+
+def test_the_last_of_overlapping_calls_restores(two_threads):
+    """The first to begin is not the last to end, so none may restore what it has found."""
+    first, second = threading.Event(), threading.Event()
+    seen = {}
+
+    def begins_first():
+        with _threads.one_blas_thread():
+            first.set()
+            assert second.wait(10)
+        seen["first ended"] = threads()
+
+    def ends_last():
+        assert first.wait(10)
+        with _threads.one_blas_thread():
+            second.set()
+            early.join(10)
+            seen["second alone"] = threads()
+
+    early, late = threading.Thread(target=begins_first), threading.Thread(target=ends_last)
+    early.start()
+    late.start()
+    late.join(10)
+    assert seen == {"first ended": {1}, "second alone": {1}}
+    assert threads() == {2}
+
+
+def test_nested_calls_restore_when_the_outermost_ends(two_threads):
+    with _threads.one_blas_thread():
+        with _threads.one_blas_thread():
+            assert threads() == {1}
+        assert threads() == {1}
+    assert threads() == {2}
+
+
+def test_studies_in_several_threads_leave_the_threads_of_the_user(two_threads):
+    together = threading.Barrier(4)
+
+    def run(seed):
+        study = sw.Study(SPACE, lam=1e-9, seed=seed, n_initial=2)
+        together.wait(10)
+        for _ in range(6):
+            study.should_stop()
+            trial = study.ask()
+            study.tell(trial, (trial.params["x"] - 0.3) ** 2)
+
+    for _ in range(3):
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(run, range(4)))
+        assert threads() == {2}
+
+
+def test_what_the_user_sets_between_calls_is_kept(two_threads):
+    with _threads.one_blas_thread():
+        pass
+    with threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
+        with _threads.one_blas_thread():
+            assert threads() == {1}
+        assert threads() == {1}
+    assert threads() == {2}
+
+
+def test_an_interrupt_while_entering_leaves_nobody_inside(two_threads, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    for name in ("_controller", "_let_others_set_it"):
+        monkeypatch.setattr(_threads, name, interrupted)
+        with pytest.raises(KeyboardInterrupt), _threads.one_blas_thread():
+            pass
+        monkeypatch.undo()
+    with _threads.one_blas_thread():
+        assert threads() == {1}
     assert threads() == {2}
 
 

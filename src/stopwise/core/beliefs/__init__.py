@@ -10,8 +10,8 @@
 - ``SURROGATES`` is the table of models, from data to a ``Posterior`` or an ``Ensemble``; what
   ``surrogate=`` takes. ``SurrogateModel`` is what a model of your own must have.
 - ``sample_paths`` draws whole functions; of a posterior of no data, draws of the prior.
-- ``RefitAlways``, ``RefitWhenGrown`` and ``RefitOnSchedule`` say when hyper-parameters are fitted
-  anew; in between, observations are appended.
+- ``RefitAlways``, ``RefitAtSizes``, ``RefitWhenGrown`` and ``RefitOnSchedule`` say when
+  hyper-parameters are fitted anew; in between, observations are appended.
 - ``UnitCost``, ``KnownCost`` and ``LearnedCost`` say where costs come from; their ``price`` over a
   domain is a ``Price``. ``Belief`` is a model of the objective and a price.
 
@@ -69,6 +69,7 @@ from stopwise.core.beliefs.priors import (
 )
 from stopwise.core.beliefs.refits import (
     RefitAlways,
+    RefitAtSizes,
     RefitOnSchedule,
     RefitPolicy,
     RefitWhenGrown,
@@ -117,6 +118,7 @@ __all__ = [
     "Prior",
     "Priors",
     "RefitAlways",
+    "RefitAtSizes",
     "RefitOnSchedule",
     "RefitPolicy",
     "RefitWhenGrown",

@@ -16,11 +16,11 @@ References:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from stopwise.core.numerics.arrays import Array, Mask
+from stopwise.core.numerics.arrays import Array
 
 _FINE = 1e-5  # a step that promises less is not made
 _LONGEST = 2.0  # longest step of any coordinate
@@ -28,7 +28,8 @@ _DAMPING = 1e-2  # added to the curvature of every coordinate
 _MORE_DAMPING = 10.0 ** np.arange(-14, 3, 2)  # of the largest entry, where the Hessian is singular
 _SUFFICIENT = 1e-4  # Armijo's fraction of the predicted gain
 _CURVED = 1e-3  # least cosine of step and change of gradient for an update of the Hessian
-_STEPS, _TRIES = 200, 20
+_STEPS, _TRIES = 200, 20  # most steps of a descent, and most tries for each
+_NEAR = 1e-3  # a coordinate this close to a bound that it leans on is taken to be there
 
 
 class Iterate(Protocol):
@@ -53,7 +54,26 @@ class Iterate(Protocol):
 P = TypeVar("P", bound=Iterate)
 
 
-def descend(at: Callable[[Array], P], begin: P, curvature: Array, bounds: Array) -> P:
+class Descent(NamedTuple, Generic[P]):
+    """Where a descent ended, and what it took.
+
+    Args:
+        end: The best point found.
+        evaluations: How many points were evaluated, without the first.
+    """
+
+    end: P
+    evaluations: int
+
+
+def descend(
+    at: Callable[[Array], P],
+    begin: P,
+    curvature: Array,
+    bounds: Array,
+    *,
+    at_most: int = _STEPS * _TRIES,
+) -> Descent[P]:
     """A local minimum, from a point at which the Hessian is about ``curvature``.
 
     Args:
@@ -61,45 +81,51 @@ def descend(at: Callable[[Array], P], begin: P, curvature: Array, bounds: Array)
         begin: Where to begin, inside the bounds.
         curvature: A positive semidefinite matrix; the identity is used if it is not finite.
         bounds: Lowest and highest of every coordinate, (size, 2); equal where one is fixed.
+        at_most: Evaluations after which the descent ends where it is.
     """
     identity = np.eye(begin.x.size)
-    here = begin
+    here, evaluations = begin, 0
     hessian = curvature + _DAMPING * identity if np.isfinite(curvature).all() else identity
     for _ in range(_STEPS):
         step = _newton_step(here, hessian, bounds)
         promise = -0.5 * float(here.gradient @ step)
         if not promise >= _FINE:  # too little, or nan
             break
-        there = _first_better(at, here, step, bounds)
+        there, tries = _first_better(at, here, step, bounds, at_most - evaluations)
+        evaluations += tries
         if there is None:
             break
         hessian = _updated(hessian, there.x - here.x, there.gradient - here.gradient)
         here = there
-    return here
+    return Descent(here, evaluations)
 
 
 def _newton_step(here: Iterate, hessian: Array, bounds: Array) -> Array:
     """To the minimum of the quadratic model; a coordinate that leans on a bound rests there."""
-    at_low, at_high = here.x <= bounds[:, 0], here.x >= bounds[:, 1]
-    if (at_low | at_high).any():
-        step = _along_bounds(here.gradient, hessian, at_low, at_high)
+    to_low, to_high = bounds.T - here.x
+    if np.any((to_low >= -_NEAR) | (to_high <= _NEAR)):
+        step = _along_bounds(here.gradient, hessian, to_low, to_high)
     else:  # the common case
         step = _solved(hessian, here.gradient)
     longest = float(np.abs(step).max(initial=0.0))
     return step if longest <= _LONGEST else step * (_LONGEST / longest)
 
 
-def _along_bounds(gradient: Array, hessian: Array, at_low: Mask, at_high: Mask) -> Array:
+def _along_bounds(gradient: Array, hessian: Array, to_low: Array, to_high: Array) -> Array:
     """A Newton step that leaves no bound behind."""
+    at_low, at_high = to_low >= -_NEAR, to_high <= _NEAR
     push, resting = -gradient, np.zeros(gradient.size, dtype=bool)
-    step = np.zeros_like(gradient)
+    # One that is almost at its bound goes there: from a little inside, a step that passes the
+    # bound is bent, gains nothing until it is short, and ends a little inside again.
+    rest = np.where(at_low & (push < 0.0), to_low, np.where(at_high & (push > 0.0), to_high, 0.0))
+    step = rest
     # Each pass but the last rests one more coordinate, so one of them ends the loop.
     for _ in range(gradient.size + 1):  # pragma: no branch
         resting |= (at_low & (push <= 0.0)) | (at_high & (push >= 0.0))
         free = np.flatnonzero(~resting)
-        step = np.zeros_like(gradient)
+        step = rest.copy()
         step[free] = _solved(hessian[np.ix_(free, free)], gradient[free])
-        if not np.any((at_low & (step < 0.0)) | (at_high & (step > 0.0))):
+        if not np.any(~resting & ((at_low & (step < 0.0)) | (at_high & (step > 0.0)))):
             break
         push = step  # a coordinate that would move inward alone may be pushed out by the others
     return step
@@ -130,19 +156,28 @@ def _solved_or_nan(hessian: Array, gradient: Array) -> Array:
         return np.full_like(gradient, np.nan)
 
 
-def _first_better(at: Callable[[Array], P], here: P, step: Array, bounds: Array) -> P | None:
-    """The first point along the step that gains enough; it is at least halved after each try."""
+def _first_better(
+    at: Callable[[Array], P], here: P, step: Array, bounds: Array, at_most: int
+) -> tuple[P | None, int]:
+    """The first point along the step that gains enough, if any, and the number of tries.
+
+    The step is at least halved after each try. Where rounding errors of the value hide what it
+    gains, it is given up when it is so short that it moves nothing: to stay is no step.
+    """
     length = 1.0
-    for _ in range(_TRIES):
-        there = at(np.clip(here.x + length * step, *bounds.T))
-        expected = float(here.gradient @ (there.x - here.x))
+    for tried in range(min(_TRIES, at_most)):
+        x = np.clip(here.x + length * step, *bounds.T)
+        expected = float(here.gradient @ (x - here.x))
+        if expected == 0.0:
+            return None, tried
+        there = at(x)
         gained = there.value - here.value
         if gained <= -_SUFFICIENT * abs(expected):
-            return there
+            return there, tried + 1
         # To the minimum of the parabola through value, slope and the failed try.
         parabola = 0.5 * expected / min(expected - gained, -1e-300)
         length *= min(max(parabola, 0.1), 0.5)
-    return None
+    return None, min(_TRIES, at_most)
 
 
 def _updated(hessian: Array, s: Array, y: Array) -> Array:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from stopwise.core.beliefs.active_set_bfgs import descend
+from stopwise.core.beliefs.active_set_bfgs import Descent, descend
 from stopwise.core.beliefs.gp import Posterior, condition
 from stopwise.core.beliefs.hyperparameters import Hyperparameters
 from stopwise.core.beliefs.kernels import DEFAULT_KERNEL, Kernel, make_kernel
@@ -24,7 +24,7 @@ from stopwise.core.beliefs.pairwise_distances import PairwiseDistances
 from stopwise.core.beliefs.priors import Fixed, Flat, Prior, Priors, priors
 from stopwise.core.beliefs.standardiser import Standardiser
 from stopwise.core.beliefs.warps import DEFAULT_WARP, Warp, make_warp
-from stopwise.core.numerics.arrays import Array, Indices
+from stopwise.core.numerics.arrays import Array, Indices, Mask
 
 NUGGET = 1e-11  # of the standardised variance, where observations are exact (docs/adr)
 
@@ -32,6 +32,11 @@ _LENGTHSCALE_BOUNDS = (math.log(5e-3), math.log(1e6))
 _OUTPUTSCALE_BOUNDS = (math.log(1e-3), math.log(1e4))
 _NOISE_BOUNDS = (math.log(1e-6), math.log(10.0))
 _EDGE = 0.05  # a parameter this close (in logs) to a bound makes a fit doubtful
+_FEW = 100  # observations up to which every doubt is followed
+_STRETCHES = (0.3, 4.0)  # of the length scales at which further searches begin
+
+MOST_LIKELIHOODS = 150  # of one fit, whatever the data (docs/adr/0033-bounded-work.md)
+_SEARCHED = MOST_LIKELIHOODS - 2 - len(_STRETCHES)  # but for where searches begin
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what derives from the fields is cached
@@ -133,8 +138,8 @@ class _Evaluation:
         return self.likelihood.information()[:size, :size] + np.diag(np.concatenate(of_priors))
 
     @property
-    def doubtful(self) -> bool:
-        """Whether a parameter is at an edge.
+    def edges(self) -> Mask:
+        """Which parameters are at an edge where one is not expected.
 
         A long length scale is an irrelevant parameter, an everyday result; other edges are not.
         """
@@ -142,12 +147,42 @@ class _Evaluation:
         d = self.problem.d
         at_edge = self.x < low + _EDGE
         at_edge[d:] |= self.x[d:] > high[d:] - _EDGE
-        return bool(at_edge[low < high].any())
+        return np.asarray(at_edge & (low < high))
 
 
-def _search(begin: _Evaluation) -> _Evaluation:
+def _search(begin: _Evaluation, at_most: int) -> Descent[_Evaluation]:
     problem = begin.problem
-    return descend(problem.at, begin, begin.curvature(), problem.bounds())
+    return descend(problem.at, begin, begin.curvature(), problem.bounds(), at_most=at_most)
+
+
+def _is_doubtful(found: _Evaluation, begin: _Evaluation) -> bool:
+    """Whether other searches are to check what one has found.
+
+    Of many data, an edge at which the search began is one that was checked when it was reached.
+    """
+    if isinstance(found.problem.priors.lengthscale, Flat):
+        return True
+    few = found.problem.y.size <= _FEW
+    return bool((found.edges if few else found.edges & ~begin.edges).any())
+
+
+def _minimum(problem: _Problem, start: Hyperparameters | None) -> _Evaluation:
+    """The best point of all searches, which share the budget of likelihoods."""
+    cold = problem.at(problem.start())
+    first = cold
+    if start is not None:
+        first = min(problem.at(problem.pack(start)), cold, key=_value)
+    best, spent = _search(first, _SEARCHED)
+    if _is_doubtful(best, first):
+        others = [problem.at(problem.start(stretch)) for stretch in _STRETCHES]
+        for begin in others if first is cold else [*others, cold]:
+            found, more = _search(begin, _SEARCHED - spent)
+            best, spent = min(best, found, key=_value), spent + more
+    return best
+
+
+def _value(evaluation: _Evaluation) -> float:
+    return evaluation.value
 
 
 def fit(
@@ -174,7 +209,8 @@ def fit(
 
     Returns:
         The best of the searches that were run: one as a rule, more where the first result is
-        doubtful or no prior guides it. Nothing is mutated. No data leave the priors' modes.
+        doubtful or no prior guides it, with ``MOST_LIKELIHOODS`` likelihoods at most. Nothing is
+        mutated. No data leave the priors' modes.
     """
     X, y = as_data(X, y)
     groups = np.arange(X.shape[1]) if groups is None else groups
@@ -182,15 +218,7 @@ def fit(
     problem = _Problem(X, y, groups, make_kernel(kernel), chosen, noise)
     if not y.size:
         return problem.unpack(problem.start())
-    cold = problem.at(problem.start())
-    first = cold
-    if start is not None:
-        first = min(problem.at(problem.pack(start)), cold, key=lambda begin: begin.value)
-    minima = [_search(first)]
-    if minima[0].doubtful or isinstance(chosen.lengthscale, Flat):
-        others = [problem.at(problem.start(stretch)) for stretch in (0.3, 4.0)]
-        minima += [_search(other) for other in others + ([] if first is cold else [cold])]
-    best = min(minima, key=lambda minimum: minimum.value)
+    best = _minimum(problem, start)
     return replace(problem.unpack(best.x), mean=best.likelihood.mean)
 
 

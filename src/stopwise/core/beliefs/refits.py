@@ -53,6 +53,39 @@ class RefitWhenGrown:
 
 
 @dataclass(frozen=True, slots=True)
+class RefitAtSizes:
+    """At every observation at first, then at numbers of observations about a tenth apart.
+
+    The policy of a ``Study``. The sizes are fixed (100, 110, 121, 133, ...), so hyper-parameters
+    are those of the first so many observations, whenever somebody asks or resumes.
+
+    Args:
+        always_up_to: Observations up to which each is followed by a fit.
+        part: A fit is due when the data have grown by one part in so many.
+    """
+
+    always_up_to: int = 100
+    part: int = 10
+
+    def __post_init__(self) -> None:
+        checked_whole("always_up_to", self.always_up_to)
+        checked_whole("part", self.part)
+
+    def latest(self, n: int) -> int:
+        """The largest size of the schedule that n observations have reached."""
+        if n <= self.always_up_to:
+            return n
+        size = after = self.always_up_to
+        while after <= n:  # it grows by 1 at least
+            size, after = after, after + max(1, after // self.part)
+        return size
+
+    def is_due(self, n: int, *, fitted_to: int, t: int) -> bool:  # noqa: ARG002  one interface
+        """Whether the data have reached another size since the last fit."""
+        return fitted_to < self.latest(n)
+
+
+@dataclass(frozen=True, slots=True)
 class RefitOnSchedule:
     """At fixed moments: every t up to ``dense``, then at steps of about a tenth of t.
 
@@ -68,6 +101,6 @@ class RefitOnSchedule:
     def is_due(self, n: int, *, fitted_to: int, t: int) -> bool:  # noqa: ARG002  one interface
         """Whether t is on the schedule."""
         moment = self.dense
-        while moment < t:
+        while moment < t:  # it grows by 1 at least
             moment += -(-moment // self.dense)
         return t <= self.dense or moment == t

@@ -37,6 +37,7 @@ def knowledge_gradient(intercepts: ArrayLike, slopes: ArrayLike) -> float:
     lines: list[tuple[float, float]] = []
     crossings: list[float] = []  # the Z at which each line but the first becomes the lowest
     for here in zip(a[order].tolist(), b[order].tolist(), strict=True):
+        # Each pass takes a line away.
         while lines and (lines[-1][1] == here[1] or _hides(lines, crossings, here)):
             lines.pop()
             crossings = crossings[: max(len(lines) - 1, 0)]

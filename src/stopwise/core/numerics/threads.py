@@ -7,8 +7,9 @@ the user's objective keeps its threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -37,10 +38,63 @@ def _keep_freed_memory() -> None:
     np.empty(4_000_000)
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
-    """A context in which BLAS uses one thread; what was set before is restored after."""
-    limit: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
-    return limit
+class _Limit:
+    """The limit to one thread, shared by all calls that need it.
+
+    Most BLAS libraries have one number of threads for the whole process. If each of several
+    overlapping calls restored what it had found, the last would restore the limit of another. So
+    the first in saves and limits, and the last out restores. (Those on OpenMP have a number for
+    each thread of the process, so each call limits and restores that as well.)
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users: dict[object, Any] = {}  # with the limiters of their own threads
+        self._saved: Any = None  # the limiter of the process, which knows what was set before
+
+    def enter(self, user: object) -> None:
+        controller = _controller()
+        own = controller.select(threading_layer="openmp").limit(limits=1)
+        with self._lock:
+            self._users[user] = own
+            if self._saved is None:
+                self._saved = controller.limit(limits=1, user_api="blas")
+                _let_others_set_it(controller)
+
+    def leave(self, user: object) -> None:
+        """Restore what is to be restored; also for a user whose entering was interrupted."""
+        with self._lock:
+            own = self._users.pop(user, None)
+            if self._saved is not None and not self._users:
+                saved, self._saved = self._saved, None
+                saved.restore_original_limits()
+                _let_others_set_it(_controller())
+        if own is not None:
+            own.restore_original_limits()
+
+
+def _let_others_set_it(controller: Any) -> None:  # noqa: ANN401  threadpoolctl has no types
+    """Let any thread set the number next: since 3.8 threadpoolctl obeys one thread alone."""
+    for library in controller.lib_controllers:
+        getattr(library, "clear_controlling_thread", bool)()
+
+
+_LIMIT = _Limit()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A context in which BLAS uses one thread, in the whole process.
+
+    Contexts may overlap, in one thread or in several: when the last of them ends, what was set
+    before the first is restored.
+    """
+    user = object()
+    try:
+        _LIMIT.enter(user)
+        yield
+    finally:
+        _LIMIT.leave(user)
 
 
 def single_threaded(function: Callable[P, R]) -> Callable[P, R]:

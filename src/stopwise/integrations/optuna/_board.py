@@ -103,7 +103,7 @@ class Board:
             clashing: Selects the trials that must not be evaluated beside this one.
         """
         give_up = time.monotonic() + PATIENCE
-        while True:
+        while True:  # at most until the patience is over
             clashes = clashing(self.trials())
             if any(self._is_ahead(trial) for trial in clashes):
                 return False

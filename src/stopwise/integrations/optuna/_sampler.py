@@ -24,6 +24,7 @@ from stopwise.study.options import spells_out_options
 
 # The callback decides when to stop, and Optuna knows the direction and what is enqueued.
 SAMPLER_SETS = ("direction", "stopping", "watch", "max_trials", "start_from")
+_MOST_PROPOSALS = 100  # of one trial, each of which another worker may have made before
 _CLOSE = 0.01  # of the unit cube: two workers with the same data may choose points this close
 
 
@@ -91,7 +92,7 @@ class StopwiseSampler(BaseSampler):
         board = Board(study, trial)
         board.write(Note())
         board.wait_for_earlier()
-        while True:
+        for _ in range(_MOST_PROPOSALS):
             choice = self._choose(study, board, search_space)
             numbers = choice.mirror.axes.internal(choice.params)
             board.write(Note(numbers, choice.price))
@@ -100,6 +101,12 @@ class StopwiseSampler(BaseSampler):
                 return choice.params
             with self.mirrors.lock:
                 choice.mirror.withdraw(trial.number)
+        board.write(Note(settled=True))
+        message = (
+            f"trial {trial.number} proposed {_MOST_PROPOSALS} points, and other workers had each"
+            " of them before: there are more workers than points to evaluate side by side."
+        )
+        raise TrialPruned(message)
 
     def _choose(self, study: Study, board: Board, search_space: Distributions) -> _Choice:
         with self.mirrors.lock:

@@ -92,7 +92,7 @@ def _remove_unfinished(path: Path) -> None:
 def write_at(descriptor: int, data: bytes, position: int) -> None:
     """Write bytes at a position; they are on disk when this returns."""
     view = memoryview(data)
-    while view:
+    while view:  # each pass writes a byte at least, or raises
         written = os.pwrite(descriptor, view, position)
         view, position = view[written:], position + written
     os.fsync(descriptor)

@@ -157,7 +157,7 @@ def _kill_rest(program: int | None) -> None:
         for pid in _descendants(os.getpid()):
             _signal(pid, signal.SIGKILL)
         try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
+            while os.waitpid(-1, os.WNOHANG)[0]:  # one for each child that has ended
                 pass
         except ChildProcessError:
             return  # no child is left; on Linux, no descendant either
@@ -197,7 +197,7 @@ def _descendants(ancestor: int) -> list[int]:
             parent = int(file.read().rpartition(b")")[2].split()[1])
             children.setdefault(parent, []).append(int(name))
     descendants, todo = [], [ancestor]
-    while todo:
+    while todo:  # processes are a tree: each is met once
         below = children.get(todo.pop(), [])
         descendants += below
         todo += below

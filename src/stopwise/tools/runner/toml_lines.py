@@ -48,7 +48,7 @@ class _Walk:
     def document(self) -> dict[Where, int]:
         table: Where = ()
         self.skip(_BLANK)
-        while self.at < len(self.text):
+        while self.at < len(self.text):  # each pass consumes a line at least: the text is valid
             if self.text.startswith("[", self.at):
                 table = self.header()
             else:
@@ -101,7 +101,7 @@ class _Walk:
         index = 0
         self.at += 1
         self.skip(_BLANK)
-        while self.text[self.at] != "]":
+        while self.text[self.at] != "]":  # each pass consumes a value
             self.value(self.noted((*where, index), self.line()))
             index += 1
             self.comma()
@@ -110,7 +110,7 @@ class _Walk:
     def inline_table(self, where: Where) -> None:
         self.at += 1
         self.skip(_BLANK)
-        while self.text[self.at] != "}":
+        while self.text[self.at] != "}":  # each pass consumes a key and its value
             self.key_and_value(where)
             self.comma()
         self.at += 1

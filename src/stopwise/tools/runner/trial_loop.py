@@ -81,7 +81,7 @@ class _Loop:
         """Run until no trial runs and none is to be started."""
         with self.interrupts:
             try:
-                while True:
+                while True:  # every pass waits for a trial's end; rules and limits end the trials
                     self.fill()
                     if not self.started:
                         return self.end()

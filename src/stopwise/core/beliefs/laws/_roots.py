@@ -133,6 +133,7 @@ def _fair_value(
     if not todo.any():
         return fair
     there = (left[todo], after[todo], right[todo])
+    # steps falls to 0, and the recursion with it.
     return patched(fair, todo, _fair_value(law.at(todo), price[todo], there, ask, steps - 1))
 
 

@@ -78,7 +78,7 @@ class SurrogateModel(Protocol):
         ...
 
     def as_fitted(self, data: Data, fitted: ObjectiveFit) -> Updatable:
-        """The surrogate at a fit that was made to the same data before."""
+        """The surrogate at a fit that was made to the same data, or to the first of them."""
         ...
 
     def weighed(self, surrogate: Updatable, seen: Sequence[Seen]) -> Updatable:
