@@ -99,4 +99,4 @@ def test_in_one_and_two_dimensions_fewer_than_three_stops_in_a_thousand_are_wron
 def test_in_more_dimensions_few_stops_are_wrong(d):
     """The target of d = 1 and 2 is not met here: a search 50 times as large finds more."""
     tally = tally_of(d, 100)
-    assert tally.limit < 0.1, str(tally)
+    assert tally.limit < 0.15, str(tally)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from scipy.spatial import Delaunay
 
 from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.search.score import Score, highest, nan_excluded
@@ -69,6 +68,8 @@ def _between(observed: Array) -> list[Array]:
     if observed.shape[1] == 1:
         ends = np.unique(np.append(observed, [0.0, 1.0]))[:, None, None]
         return [ends[:-1] + fractions * (ends[1:] - ends[:-1])]
+    from scipy.spatial import Delaunay  # which takes long to import
+
     corners = np.array(list(itertools.product((0.0, 1.0), repeat=2)))
     points = np.vstack([observed, corners])
     triangles = Delaunay(points).simplices
