@@ -88,12 +88,12 @@ class StudyOptions:
         noise: None where evaluations are exact, a variance in squared objective units, or
             ``"learn"``.
         replicates: With noise, whether a configuration may be evaluated again.
-        surrogate: The model of the objective, and with it the initial design. ``"plain"``: one
-            Gaussian process, after 2(d + 1) points. ``"default"``, which is to become the
-            default: several readings of bad values, weighed by whether their promises came,
-            after a design that counts its price. ``"paper"``: the published model, with the
-            prior ``"gamma"`` unless ``prior`` is given. Or a model of your own, an object with
-            the methods of ``sw.beliefs.SurrogateModel``, after the design of ``"default"``.
+        surrogate: The model of the objective, and with it the initial design. ``"default"``:
+            several readings of bad values, weighed by whether their promises came, after a
+            design that counts its price. ``"plain"``: one Gaussian process, after 2(d + 1)
+            points, as in version 0.1. ``"paper"``: the published model, with the prior
+            ``"gamma"`` unless ``prior`` is given. Or a model of your own, an object with the
+            methods of ``sw.beliefs.SurrogateModel``, after the design of ``"default"``.
         bounds: ``(low, high)``, either of which may be None: no value is beyond them. A share has
             ``bounds=(0, 1)``, a loss that cannot be negative ``bounds=(0, None)``.
         prior: Of the hyper-parameters: ``"lognormal"``, ``"gamma"`` or None. They are fitted at
@@ -113,7 +113,7 @@ class StudyOptions:
     watch: Rules = _option((), codec.RULES, may_change=True)
     noise: float | Literal["learn"] | None = _option(None)
     replicates: bool = _option(False)  # noqa: FBT003  a default
-    surrogate: str | SurrogateModel = _option("plain", codec.SURROGATE, unwritten="plain")
+    surrogate: str | SurrogateModel = _option("default", codec.SURROGATE, unwritten="plain")
     bounds: Bounds | None = _option(None, codec.BOUNDS)
     prior: str | None = _option("lognormal")
     n_initial: int | None = _option(None)
