@@ -129,6 +129,15 @@ FOUND = {
         offset=-1e-235,
         costs=(-60.0, 60.0),
     ),
+    # Lambda times the cost is zero in floats: every fair value was -inf.
+    "a price that underflows": ordinary(
+        {"surrogate": "default", "cost": "known", "lam": 1e-56, "n_initial": None},
+        shape="constant",
+        costs=(-268, -268),
+    ),
+    "a price that overflows": ordinary(
+        {"acquisition": "eic", "cost": "known", "lam": 1e56}, costs=(268, 268)
+    ),
     # All that was told had failed, at costs that the budget does not pay.
     "nothing is affordable before the first ask": ordinary(
         {
