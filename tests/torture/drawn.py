@@ -21,7 +21,7 @@ from stopwise.errors import InputError, StopwiseError
 from stopwise.stopping import RULES
 
 LARGEST = float(np.finfo(float).max)
-MOST = 7  # evaluations of one study
+MOST = 6  # evaluations of one study
 REFUSED = "refused"  # the outcome of a study whose options are not allowed
 TOO_SMALL = "does not exceed the"  # a budget that does not pay for the initial design
 

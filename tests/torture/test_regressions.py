@@ -129,6 +129,36 @@ FOUND = {
         offset=-1e-235,
         costs=(-60.0, 60.0),
     ),
+    # Lambda times the cost is zero in floats: every fair value was -inf.
+    "a price that underflows": ordinary(
+        {"surrogate": "default", "cost": "known", "lam": 1e-56, "n_initial": None},
+        shape="constant",
+        costs=(-268, -268),
+    ),
+    "a price that overflows": ordinary(
+        {"acquisition": "eic", "cost": "known", "lam": 1e56}, costs=(268, 268)
+    ),
+    # Paths were nan where the mean is beyond a bound.
+    "means beyond a bound": ordinary(
+        {
+            "surrogate": "paper",
+            "acquisition": "logeipc-inv",
+            "stopping": "prb",
+            "watch": ("srgap-med",),
+            "lam": 1.7,
+            "noise": "learn",
+            "prior": "gamma",
+            "bounds": (-17.000000000000018, None),
+            "n_initial": 1,
+            "start_from": [{"x": 0.0, "z": 1.0}],
+            "max_trials": 7,
+        },
+        space="box",
+        shape="step",
+        scale=17.0,
+        offset=-17.0,
+        resumes=5,
+    ),
     # All that was told had failed, at costs that the budget does not pay.
     "nothing is affordable before the first ask": ordinary(
         {

@@ -4,7 +4,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.torture.drawn import REFUSED, check, drawn_studies
 
@@ -13,7 +13,12 @@ def run_drawn(count):
     """Run so many studies, and count how they ended."""
     outcomes = Counter()
 
-    @settings(max_examples=count, suppress_health_check=[HealthCheck.too_slow])
+    # A study is short to read as it was drawn, and shrinking it takes minutes.
+    @settings(
+        max_examples=count,
+        phases=[Phase.reuse, Phase.generate],
+        suppress_health_check=[HealthCheck.too_slow],
+    )
     @given(drawn_studies())
     def run(drawn):
         outcomes[check(drawn)] += 1

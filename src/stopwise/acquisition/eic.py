@@ -11,7 +11,7 @@ import numpy as np
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
 from stopwise.acquisition.logeipc import LogEIPC
 from stopwise.core.beliefs.laws import Law
-from stopwise.core.exchange_rate import check_lam
+from stopwise.core.exchange_rate import check_lam, in_objective_units
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 
@@ -39,7 +39,7 @@ class EIC:
     def __call__(self, law: Law, log_price: Array, best: float) -> Partials:
         """Score and partial derivatives."""
         log_ei, slopes = law.log_ei(best)
-        gain, price = np.exp(log_ei), self.lam * np.exp(log_price)
+        gain, price = np.exp(log_ei), in_objective_units(self.lam, log_price)
         # Where EI is 0 its logarithm's slopes may be infinite; those of EI are then 0.
         d_law = tuple(gain * np.where(gain > 0, slope, 0.0) for slope in slopes)
         return Partials(gain - price, d_law, -price)

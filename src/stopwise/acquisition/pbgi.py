@@ -6,12 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
 from stopwise.acquisition.logeipc import LogEIPC
 from stopwise.core.beliefs.laws import Law
-from stopwise.core.exchange_rate import check_lam
+from stopwise.core.exchange_rate import check_lam, in_objective_units
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 
@@ -41,7 +39,7 @@ class PBGI:
 
     def __call__(self, law: Law, log_price: Array, best: float) -> Partials:  # noqa: ARG002
         """Score and partial derivatives."""
-        fair, slopes, d_log_price = law.fair_value(self.lam * np.exp(log_price))
+        fair, slopes, d_log_price = law.fair_value(in_objective_units(self.lam, log_price))
         return Partials(-fair, tuple(-slope for slope in slopes), -d_log_price)
 
     def bind(self, snapshot: Snapshot) -> PointwiseScore:

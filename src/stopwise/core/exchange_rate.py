@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.limits import LARGEST_AMOUNT, LEAST_AMOUNT, as_float, is_amount
 from stopwise.errors import InputError, shown
 
@@ -53,6 +56,12 @@ def exchange_rate(*, improvement: float, cost: float) -> float:
         )
         raise InputError(message)
     return rate
+
+
+def in_objective_units(lam: float, log_price: Array) -> Array:
+    """Prices in objective units, lam times the cost; within the range of costs."""
+    with np.errstate(over="ignore"):
+        return np.clip(lam * np.exp(log_price), LEAST_AMOUNT, LARGEST_AMOUNT)
 
 
 def check_lam(lam: object) -> float:

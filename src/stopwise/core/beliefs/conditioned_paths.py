@@ -63,7 +63,9 @@ class PathConditioner:
         prior = posterior.hyper.outputscale * posterior.standardiser.scale**2
         rounding = np.sqrt(len(X) * np.finfo(np.float64).eps * prior)
         mean = posterior(X).mean
-        units = np.maximum(tolerance / posterior.hyper.warp.inverse_slope(mean), rounding)
+        slope = posterior.hyper.warp.inverse_slope(mean)
+        # A mean beyond a bound has no slope, but draws may be within the bound.
+        units = np.maximum(tolerance / np.where(slope > 0.0, slope, 1.0), rounding)
         weighted = posterior.covariance(X, X) / (units[:, None] * units)
         lower, order, rank, _ = lapack.dpstrf(weighted, tol=1.0, lower=1)
         order, lower = order - 1, np.tril(lower)[:, :rank]
