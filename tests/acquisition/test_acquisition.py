@@ -7,12 +7,13 @@ so, where a test is statistical.
 """
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
+import stopwise as sw
 from stopwise.acquisition import (
     ACQUISITIONS,
     EIC,
@@ -20,6 +21,8 @@ from stopwise.acquisition import (
     PBGI,
     PBGID,
     LogEIPC,
+    Partials,
+    PointwiseScore,
     ThompsonSampling,
     make_acquisition,
 )
@@ -511,3 +514,20 @@ def _their_posterior(gp, X):
     from botorch.posteriors.gpytorch import GPyTorchPosterior
 
     return GPyTorchPosterior(gp(X))
+
+
+def test_a_formula_of_a_mean_and_a_deviation_is_told_what_other_laws_have():
+    @dataclass(frozen=True)
+    class OfNormal:
+        def __call__(self, law, log_price, best):  # noqa: ARG002
+            ones = np.ones_like(law.mean)
+            return Partials(law.std - law.mean, (-ones, ones), 0.0 * log_price)
+
+        def bind(self, snapshot):
+            return PointwiseScore(self, snapshot)
+
+    study = sw.Study({"x": sw.Real(0.0, 1.0)}, lam=0.1, acquisition=OfNormal(), n_initial=4)
+    for x, value in ((0.1, 3.0), (0.4, 1.0), (0.7, 2.0), (0.9, 50.0)):
+        study.tell({"x": x}, value)
+    with pytest.raises(InputError, match=r"gives 2 slopes, but a Mixture law has 6 parameters"):
+        study.ask()

@@ -158,7 +158,7 @@ def failed():
     """The same successes twice: with two failures beside them, and without."""
     made = []
     for _ in range(2):
-        study = sw.Study(TABLE, lam=1e-3, n_initial=6)
+        study = sw.Study(TABLE, lam=1e-3, n_initial=6, surrogate="plain")
         for x in (0, 4, 9, 15, 20, 25):
             params = {"x": x, "y": (5 * x) % 7}
             study.tell(params, valley(params))

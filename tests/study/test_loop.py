@@ -163,7 +163,7 @@ def test_seconds_of_an_evaluation_that_fails_are_counted(clock):
 
 def test_seconds_too_short_for_the_clock_are_its_resolution(clock):
     result = sw.minimize(bowl, LINE, lam=1e-3, cost="seconds", stopping="immediate")
-    assert [o.cost for o in result.history] == [1e-9] * 4
+    assert [o.cost for o in result.history] == [1e-9] * 2
 
 
 def test_seconds_are_real_seconds():
@@ -181,8 +181,9 @@ def test_seconds_are_real_seconds():
 
 def test_reported_costs_are_spent_and_learned():
     result = sw.minimize(
-        lambda p: (uneven(p), 10.0 * p["n"]), MIXED, lam=1e-3, cost="reported", max_trials=14
-    )
+        lambda p: (uneven(p), 10.0 * p["n"]), MIXED, lam=1e-3, cost="reported", max_trials=14,
+        surrogate="plain",
+    )  # fmt: skip
     assert [o.cost for o in result.history] == [10.0 * o.params["n"] for o in result.history]
     assert [o.value for o in result.history] == [uneven(o.params) for o in result.history]
     last = result.history[-1].params["n"]

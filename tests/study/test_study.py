@@ -917,7 +917,9 @@ def test_with_noise_the_best_is_the_best_mean_with_its_deviation():
 @pytest.mark.parametrize("noise", [None, 1e-4, "learn"])
 @pytest.mark.parametrize("prior", ["lognormal", "gamma", None])
 def test_every_noise_and_prior_reaches_an_end(noise, prior):
-    result = sw.minimize(bowl, LINE, lam=0.01, noise=noise, prior=prior, max_trials=25)
+    result = sw.minimize(
+        bowl, LINE, lam=0.01, noise=noise, prior=prior, max_trials=25, surrogate="plain"
+    )
     assert result.verdict.rule in {"pbgi", "max-trials"}
     assert abs(result.best.params["x"] - 0.3) < 0.15
 

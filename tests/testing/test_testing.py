@@ -46,14 +46,14 @@ SEEN = {}
 
 @dataclass(frozen=True)
 class NetBound:
-    """A bound below the mean, less a price: what someone might write."""
+    """A bound below the median, less a price: what someone might write."""
 
     lam: float = 0.01
 
     def __call__(self, law, log_price, best):  # noqa: ARG002
         price = self.lam * np.exp(log_price)
-        ones = np.ones_like(law.mean)
-        return Partials(law.std - law.mean - price, (-ones, ones), -price)
+        bound, slopes = law.quantile(-1.0)
+        return Partials(-bound - price, tuple(-slope for slope in slopes), -price)
 
     def bind(self, snapshot):
         return PointwiseScore(self, snapshot, in_objective_units=True)

@@ -17,6 +17,7 @@ from stopwise.core.beliefs.belief import Belief, Pricing
 from stopwise.core.beliefs.laws import Law
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
+from stopwise.errors import InputError
 
 
 class Partials(NamedTuple):
@@ -81,6 +82,7 @@ class PointwiseScore:
         law, gradients = seen.law_with_gradient(X)
         log_price, d_log_price = self._belief.log_price_with_gradient(X, self.pricing)
         partials = self.formula(law, log_price, self.snapshot.best)
+        _check_slopes(self.formula, partials, law, len(gradients))
         by = [*partials.d_law, partials.d_log_price]
         inner = [*gradients, d_log_price]
         # Where nothing is uncertain slopes may be infinite; a search takes what comes for none.
@@ -96,3 +98,15 @@ class PointwiseScore:
 
     def _without_barred(self, X: Array, value: Array) -> Array:
         return np.where(self.snapshot.barred(X), -np.inf, value) if self.exclude else value
+
+
+def _check_slopes(formula: Formula, partials: Partials, law: Law, parameters: int) -> None:
+    """Refuse a formula that gives slopes for a law of another kind."""
+    if len(partials.d_law) != parameters:
+        message = (
+            f"{formula!r} gives {len(partials.d_law)} slopes, but a {type(law).__name__} law has"
+            f" {parameters} parameters: take value and slopes from the law's own methods"
+            " (log_ei, cdf, quantile, fair_value), which any law has; mean and std are parameters"
+            ' of the normal law alone, the law of surrogate="plain" without bounds.'
+        )
+        raise InputError(message)

@@ -79,7 +79,7 @@ def audit(  # long: a line for each of its options
         ... ]
         >>> found = audit(rows, lam=0.01, rules=["convergence", "immediate"])
         >>> found["immediate"].stopped_at, found["immediate"].saved, found["immediate"].lost
-        (4, 6.0, 1.0)
+        (2, 10.0, 6.25)
     """
     checked_direction(direction)
     of_columns, of_values = _split_bounds(bounds, value)
