@@ -66,8 +66,8 @@ def run(made, strategy, most=40, sign=1.0):
 
 
 def test_the_node_chooses_and_the_strategy_stops_with_a_reason():
-    made = client(node=generation_strategy(0.01, cost="price", n_initial=4))
-    strategy = StopwiseStrategy(0.01, cost="price", n_initial=4)
+    made = client(node=generation_strategy(0.001, cost="price", n_initial=4))
+    strategy = StopwiseStrategy(0.001, cost="price", n_initial=4)
     trials, reason = run(made, strategy)
     assert 4 < trials < 40
     assert "the best remaining candidate is expected to gain" in reason

@@ -132,7 +132,7 @@ def test_grids_and_empty_spaces_are_refused():
 
 
 def test_it_finishes_and_says_why():
-    made = run(searcher())
+    made = run(searcher(lam=0.001))
     assert made.verdict.stop
     assert made.verdict.rule == "pbgi"
     assert 4 < len(made.history) < 60

@@ -203,8 +203,8 @@ def behind_the_memo(formula, snapshot, **options):
     recorded = sum(map(len, snapshot.traces.untracked.values()))
 
     def upside_down(law, log_price, best):
-        value, (d_mean, d_std), d_log_price = formula(law, log_price, best)
-        return Partials(-value, (-d_mean, -d_std), -d_log_price)
+        value, slopes, d_log_price = formula(law, log_price, best)
+        return Partials(-value, tuple(-slope for slope in slopes), -d_log_price)
 
     return PointwiseScore(formula if recorded % 3 else upside_down, snapshot, **options)
 

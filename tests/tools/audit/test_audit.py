@@ -62,7 +62,7 @@ def test_each_row_adds_up(found):
 def test_simple_rules_stop_where_a_loop_says(found):
     """Convergence by its definition: the best value has not changed over five evaluations."""
     values = [row["value"] for row in history()]
-    first = 8  # 2 (d + 1)
+    first = 4  # d + 1
     assert found["immediate"].stopped_at == found.n_initial == first
     expected = next(
         n for n in range(first + 5, len(values) + 1) if min(values[:n]) == min(values[: n - 5])
@@ -135,7 +135,7 @@ def test_failed_evaluations_are_paid_and_not_believed():
         study.tell({"x": x}, None if x == 0.9 else x, 2.0, charge=True)
     found = sw.audit(study.history, space=space, lam=0.01, rules=["immediate"])
     assert (found.n, found.spent) == (4, 10.0)
-    assert (found["immediate"].stopped_at, found["immediate"].saved) == (4, 0.0)
+    assert (found["immediate"].stopped_at, found["immediate"].saved) == (2, 4.0)
 
 
 # ----------------------------------------------------------------------------- what is read
@@ -201,7 +201,7 @@ def test_missing_costs_name_the_columns_there_are():
         ("nowhere.csv", InputError, "there is no file"),
         ([{"x": 1, "value": None, "cost": 1.0}] * 3, InputError, "nothing is left to audit"),
         ([{"x": 1, "y": 1}], InputError, "no column 'value'"),
-        (history(4), InputError, "fewer than the initial design of 8"),
+        (history(3), InputError, "fewer than the initial design of 4"),
     ],
 )
 def test_what_cannot_be_audited_is_refused_in_words(data, error, words):
@@ -256,7 +256,7 @@ def test_bounds_and_scales_can_be_given():
 
 def test_it_prints_a_table_reasons_and_parameters(found):
     text = str(found)
-    assert text.startswith("24 evaluations (the first 8 are the initial design), spent")
+    assert text.startswith("24 evaluations (the first 4 are the initial design), spent")
     assert re.search(
         r"^rule +stops after +spent +saved +best then +lost +net +now$", text, re.MULTILINE
     )
