@@ -17,7 +17,7 @@ from stopwise.core.beliefs.models import Data, DataOptions, PlainModel, Surrogat
 from stopwise.core.beliefs.prices import CostModel, LearnedCost, LearnedPrice, Price
 from stopwise.core.beliefs.surrogate import Surrogate, Updatable
 from stopwise.core.numerics.arrays import Array
-from stopwise.core.numerics.lognormal import log_harmonic_mean, log_mean
+from stopwise.core.numerics.lognormal import log_harmonic_mean, log_mean, within_range
 from stopwise.core.space import Domain
 from stopwise.errors import InputTypeError
 
@@ -120,14 +120,15 @@ class Belief:
     def log_price(self, X: Array, pricing: Pricing = "exp") -> Array:
         """Log of the price at the rows of X: log E[c], or log 1/E[1/c] for ``"inv"``."""
         mean, std = self.price.log_cost(X)
-        return log_mean(mean, std) if pricing == "exp" else log_harmonic_mean(mean, std)
+        formula = log_mean if pricing == "exp" else log_harmonic_mean
+        return within_range(formula(mean, std))
 
     def log_price_with_gradient(self, X: Array, pricing: Pricing = "exp") -> tuple[Array, Array]:
         """Log price and its gradient in x."""
         (mean, std), d_mean, d_std = self.price.log_cost_with_gradient(X)
         if pricing == "exp":
-            return log_mean(mean, std), d_mean + std[:, None] * d_std
-        return log_harmonic_mean(mean, std), d_mean - std[:, None] * d_std
+            return within_range(log_mean(mean, std)), d_mean + std[:, None] * d_std
+        return within_range(log_harmonic_mean(mean, std)), d_mean - std[:, None] * d_std
 
 
 def believe(

@@ -22,7 +22,7 @@ from stopwise.core.beliefs.laws import Normal
 from stopwise.core.checks import as_number
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.limits import LARGEST_AMOUNT, LEAST_AMOUNT
-from stopwise.core.numerics.lognormal import log_mean
+from stopwise.core.numerics.lognormal import log_mean, within_range
 from stopwise.core.space import Candidates, Domain, Finite, Mixed
 from stopwise.errors import InputError, InputTypeError
 
@@ -265,7 +265,7 @@ def expected_cost(price: Price, X: Array) -> Array:
     """E[c] at the rows of X; a cost that is known comes back to the last bit."""
     if isinstance(price, _UnitPrice | _TablePrice | _CallablePrice):
         return price.cost(X)
-    return np.exp(log_mean(*price.log_cost(X)))  # log_mean is within the range of costs
+    return np.exp(within_range(log_mean(*price.log_cost(X))))
 
 
 def _evaluate(source: Callable[[Mapping[str, Any]], float], params: list[dict[str, Any]]) -> Array:
