@@ -71,6 +71,31 @@ def test_the_smallest_case_stops_on_every_seed(seeds):
         assert result.best.value < 2.05
 
 
+@pytest.mark.parametrize("diverged", [1e6, 1e12])
+def test_values_beyond_belief_do_not_keep_a_study_going(diverged):
+    """Taken as they are they promise so much that no failed promise speaks against them."""
+
+    def f(p):
+        bowl = 0.2 + 0.075 * (math.log10(p["lr"]) + 2.0) ** 2 + (p["mom"] - 0.6) ** 2
+        return diverged if p["lr"] > 0.2 and p["mom"] > 0.5 else bowl
+
+    space = {"lr": sw.Real(1e-4, 1.0, log=True), "mom": sw.Real(0.0, 1.0)}
+    for seed in (0, 2, 3):
+        result = sw.minimize(f, space, lam=0.005, seed=seed, max_trials=45, surrogate="default")
+        assert any(o.value == diverged for o in result.history)
+        assert result.verdict.rule == "pbgi", seed
+
+
+def test_a_value_beyond_belief_is_compressed_by_every_reading():
+    study = begun(n_initial=6)
+    for i, told in enumerate([1.0, 1.2, 1.4, 1.6, 1.8, 2.0]):
+        study.tell({"a": i / 5, "b": i / 5}, told)
+    study.tell({"a": 0.1, "b": 0.5}, 400.0)  # 664 times as far from the median as the best is
+    assert study.readings().entries[0].words == "values as they are"
+    study.tell({"a": 0.5, "b": 0.1}, 1000.0)  # 1,426 times
+    assert not any("as they are" in words for words, _ in study.readings().entries)
+
+
 @pytest.mark.parametrize("space", SPACES)
 def test_whenever_the_rule_goes_on_the_choice_is_worth_its_price(space):
     """The Lemma: the chosen point's expected improvement, by the same belief, is its price."""

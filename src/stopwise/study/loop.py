@@ -40,8 +40,9 @@ def minimize(
 
     Args:
         objective: Called with one dict of params; returns a number, or ``(value, cost)`` with
-            ``cost="reported"``. An evaluation that raises, or returns None, nan or inf, has
-            failed: it is recorded with its cost and message, and the study goes on.
+            ``cost="reported"``. An evaluation that raises, or returns None, nan, inf or a value
+            beyond 1e100, has failed: it is recorded with its cost and message, and the study goes
+            on.
         space: The search space, as for ``Study``.
         executor: Any ``concurrent.futures`` executor, to evaluate in parallel. After a stop,
             running evaluations are finished and counted.

@@ -41,16 +41,28 @@ class Reading(NamedTuple):
     quantile: float
     scale: float
 
-    def warp(self, first: Array) -> Warp:
-        """The warp that follows from the first values; none where their best one is the knee."""
+    def warp(self, first: Array, worst: float) -> Warp:
+        """The warp that follows from the first values; none where their best one is the knee.
+
+        Every reading compresses values beyond belief, such as 1e6 where others are about 1: taken
+        as they are they promise gains so large that no failed promise speaks against them.
+
+        Args:
+            first: The first values.
+            worst: The worst value so far.
+        """
         best = float(first.min())
         knee = float(np.quantile(first, self.quantile))
-        tau = self.scale * (knee - best)
+        scale = min(self.scale, _FAR) if worst - knee > _ABSURD * (knee - best) else self.scale
+        tau = scale * (knee - best)
         return SoftWarp(knee, tau) if 0.0 < tau < np.inf else DEFAULT_WARP
 
 
+_ABSURD = 1000.0  # a value is beyond belief at so many distances from the knee to the best value,
+_FAR = 10.0  # and is compressed at this scale, in the same distances
+
 READINGS = (
-    Reading("as they are", 0.3, 1.0, np.inf),
+    Reading("as they are", 0.3, 0.5, np.inf),
     Reading("mildly compressed", 0.4, 0.5, 1.0),
     Reading("strongly compressed", 0.3, 0.25, 0.3),
 )
@@ -73,7 +85,7 @@ class WeighedModel:
         fits: dict[Warp, Posterior] = {}
         components = []
         for reading, begin in zip(self.readings, starts, strict=True):
-            warp = reading.warp(data.first_values)
+            warp = reading.warp(data.first_values, float(data.y.max()))
             if warp not in fits:
                 fits[warp] = fit_component(data, begin, warp=warp)
             components.append(fits[warp])
