@@ -98,7 +98,7 @@ def told(n):
 
 
 def test_a_study_that_is_only_told_is_fitted_once_for_each_size(fits):
-    study = sw.Study({"x": sw.Real(0.0, 1.0)}, lam=1e-9, stopping="immediate")
+    study = sw.Study({"x": sw.Real(0.0, 1.0)}, lam=1e-9, stopping="immediate", surrogate="plain")
     data = told(123)
     for params, value in data[:115]:
         study.tell(params, value)
@@ -113,7 +113,7 @@ def test_what_is_fitted_to_the_first_observations_does_not_depend_on_the_others(
     data = told(118)
     hypers = []
     for n in (111, 118):
-        study = Sparse({"x": sw.Real(0.0, 1.0)}, lam=1e-9)
+        study = Sparse({"x": sw.Real(0.0, 1.0)}, lam=1e-9, surrogate="plain")
         study._context.model._refits = RefitAtSizes()
         for params, value in data[:n]:
             study.tell(params, value)

@@ -17,6 +17,7 @@ _INITIAL, _STEPS = 4, 5
 _NEVER = FixedTrials(10**6)
 _LINE: Space = {"x": Real(0.0, 1.0)}
 _BUDGET = 40.0  # for a while of the table
+_QUICK = {"surrogate": "plain"}  # the default model is asked once by each law
 
 
 def acquisition_looked_at(case: Case[Acquisition]) -> None:
@@ -28,8 +29,8 @@ def acquisition_looked_at(case: Case[Acquisition]) -> None:
 
     options: dict[str, Any] = {"acquisition": acquisition, "stopping": _NEVER}
     for what, space, more in (
-        ("table", TABLE, {"cost": cost_of}),
-        ("table with a budget", TABLE, {"cost": cost_of, "budget": _BUDGET}),
+        ("table", TABLE, {"cost": cost_of, **_QUICK}),
+        ("table with a budget", TABLE, {"cost": cost_of, "budget": _BUDGET, **_QUICK}),
         ("box", _LINE, {}),
     ):
         _same_path(what, space, {**options, **more}, look)
@@ -44,7 +45,7 @@ def rule_looked_at(case: Case[StoppingRule]) -> None:
 
     options: dict[str, Any] = {"acquisition": LogEIPC(), "cost": cost_of}
     _same_path("obeyed", TABLE, {**options, "stopping": rule}, look)
-    by_budget: dict[str, Any] = {"cost": cost_of, "budget": _BUDGET, "watch": [rule]}
+    by_budget: dict[str, Any] = {"cost": cost_of, "budget": _BUDGET, "watch": [rule], **_QUICK}
     _same_path("watched, with a budget", TABLE, by_budget, look)
 
 

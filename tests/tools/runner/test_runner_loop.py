@@ -32,19 +32,6 @@ cost = 0.5
 """
 
 
-@pytest.fixture(autouse=True)
-def heard():
-    """Under nohup a hangup, and in the background of a script an interrupt, would not be heard: a
-    test that sends one would wait for ever.
-    """
-    before = {name: signal.getsignal(name) for name in (signal.SIGHUP, signal.SIGINT)}
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    for name, handler in before.items():
-        signal.signal(name, handler)
-
-
 @pytest.fixture
 def configured(tmp_path):
     def make(*more, top="", high=1.0, rest=""):
