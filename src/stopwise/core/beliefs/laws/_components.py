@@ -60,17 +60,11 @@ class Components:
         """An answer with slopes for each component."""
         return self._in_order(answer, _of)
 
-    @property
-    def normals(self) -> Normal | None:
-        """All components, stacked, if they are normals."""
-        law, numbers, _ = self.groups[-1]
-        return law if isinstance(law, Normal) and len(numbers) == self.count else None
-
     def rates(self, level: Array) -> list[Rates]:
         """Log EI and its rates for each component."""
         return self._in_order(
             lambda law, _: (
-                normal_rates(law, level) if isinstance(law, Normal) else rates(law, level)
+                _normal_rates(law, level) if isinstance(law, Normal) else rates(law, level)
             ),
             lambda at, j: Rates(_of(at.log_ei, j), at.rate[j], at.bend[j]),
         )
@@ -100,7 +94,7 @@ def _of(part: WithSlopes, j: int) -> WithSlopes:
     return WithSlopes(part.value[j], tuple(slope[j] for slope in part.slopes))
 
 
-def normal_rates(law: Normal, level: Array) -> Rates:
+def _normal_rates(law: Normal, level: Array) -> Rates:
     """Of a normal, F/EI is minus the slope in the mean, and f/EI that in the deviation over s."""
     log_ei = law.log_ei(level)
     d_mean, d_std = log_ei.slopes

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fair value of a mixture is made of: its EI with its rates, and where a search begins.
-
-Most of a step is spent here. Up to its knee a softly warped normal is a normal, and normals are
-asked together; the levels that matter are below the knees, as a rule.
-"""
+"""Fair values of a mixture of any laws: its EI with its rates, and where a search begins."""
 
 from __future__ import annotations
 
@@ -11,12 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stopwise.core.beliefs.laws._components import (
-    Components,
-    knee_of,
-    normal_below_knee,
-    normal_rates,
-)
+from stopwise.core.beliefs.laws._components import Components, knee_of, normal_below_knee
 from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares, weighted_logs
 from stopwise.core.beliefs.laws._roots import Rates
 from stopwise.core.beliefs.laws.law import Law, WithSlopes
@@ -56,8 +47,6 @@ def rates_of_mixture(weights: Array, laws: Laws, level: Array) -> Rates:
 def _rates(weights: Array, laws: Laws, level: Array) -> Rates:
     """Those of the components, weighted by their shares in EI."""
     components = Components.up_to(level, weights, laws)
-    if components.normals is not None:
-        return _rates_of_normals(weights, normal_rates(components.normals, level))
     parts = components.rates(level)
     terms = weighted_logs(weights, np.array([part.log_ei.value for part in parts]))
     total = log_sum(terms)
@@ -66,17 +55,6 @@ def _rates(weights: Array, laws: Laws, level: Array) -> Rates:
     rate = np.sum([scaled(share, part.rate) for share, part in pairs], axis=0)
     bend = np.sum([scaled(share, part.bend) for share, part in pairs], axis=0)
     return Rates(WithSlopes(total, slopes), rate, bend)
-
-
-def _rates_of_normals(weights: Array, parts: Rates) -> Rates:
-    """The same where all components are normals, in arrays whose first axis is theirs."""
-    terms = weighted_logs(weights, parts.log_ei.value)
-    total = log_sum(terms)
-    share = shares(terms, total)
-    d_mean, d_std = (scaled(share, slope) for slope in parts.log_ei.slopes)
-    slopes = tuple(slope for both in zip(d_mean, d_std, strict=True) for slope in both)
-    bend = scaled(share, parts.bend).sum(axis=0)
-    return Rates(WithSlopes(total, slopes), -d_mean.sum(axis=0), bend)
 
 
 def _merged(where: Mask, there: Rates, elsewhere: Rates) -> Rates:

@@ -17,8 +17,6 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares
-from stopwise.core.beliefs.laws._patched import patched
-from stopwise.core.beliefs.laws._roots import fair_value_at, rates
 from stopwise.core.beliefs.laws.bounded import Bounded
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.numerics.arrays import Array, Indices, Mask
@@ -142,20 +140,27 @@ class Doubted:
         return WithSlopes(value, tuple(slopes))
 
     def fair_value(self, price: Array | float) -> FairValue:
-        """The law's at price/trust, if that is below the level.
+        r"""The law's at another price.
 
-        Else it is the law's at the price and the improvement that is not believed.
+        Where the believed improvement below the level is worth the price, it is the law's at
+        price/trust. Elsewhere it is above the level, and the law's at the price plus the
+        improvement that is not believed, :math:`(1 - \rho)\,\mathrm{EI}(l)`.
         """
-        below = self.law.fair_value(np.divide(price, self.trust))
-        high = below.value > self.level
-        if not high.any():
-            return below
-        part = self.at(high)
-        lost = (1.0 - self.trust) * np.exp(part.law.log_ei(self.level).value)
-        there = np.broadcast_to(price, high.shape)[high]
-        value = np.maximum(part.law.fair_value(there + lost).value, self.level)
-        above = fair_value_at(value, rates(part, value))
-        return patched(below, high, above)
+        at_level = self.law.log_ei(self.level)
+        with np.errstate(all="ignore"):
+            prices = np.broadcast_to(price, at_level.value.shape)
+            lost = (1.0 - self.trust) * np.exp(at_level.value)
+            above = at_level.value + math.log(self.trust) < np.log(prices)
+            fair = self.law.fair_value(np.where(above, prices + lost, prices / self.trust))
+            if not above.any():
+                return fair
+            share = np.where(above & (prices < np.inf), lost / (prices + lost), 0.0)
+            value = np.where(above, np.maximum(fair.value, self.level), fair.value)
+            slopes = (
+                slope + scaled(scaled(share, fair.d_log_price), of_lost)
+                for slope, of_lost in zip(fair.slopes, at_level.slopes, strict=True)
+            )
+            return FairValue(value, tuple(slopes), fair.d_log_price * (1.0 - share))
 
     def at(self, where: Mask) -> Doubted:
         """The law at some of the points."""

@@ -13,6 +13,8 @@ from scipy.special import ndtri_exp
 from stopwise.core.beliefs.laws._components import Components
 from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares, weighted_logs
 from stopwise.core.beliefs.laws._mixture_rates import rates_of_mixture, right_of_root
+from stopwise.core.beliefs.laws._normal_stack import NormalStack
+from stopwise.core.beliefs.laws._patched import patched
 from stopwise.core.beliefs.laws._roots import fair_value_from_right, increasing_root
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.numerics.arrays import Array, Indices, Mask
@@ -93,11 +95,18 @@ class Mixture:
 
     def log_ei(self, level: Array | float) -> WithSlopes:
         """Log of the weighted sum of expected improvements."""
+        stack = NormalStack.of(self.weights, self.laws)
+        if stack is not None and np.max(level, initial=-np.inf) <= stack.knee:
+            log_ei = stack.log_ei(level)
+            if np.isfinite(log_ei.value).all():
+                return log_ei
         components = Components.up_to(level, self.weights, self.laws)
         return self._log_sum(components.with_slopes(lambda law, _: law.log_ei(level)))
 
     def log_ei_between(self, low: Array | float, level: Array | float) -> WithSlopes:
         """The same above a level."""
+        if np.all(np.isneginf(low)):
+            return self.log_ei(level)
         return self._log_sum(
             self._components.with_slopes(lambda law, _: law.log_ei_between(low, level))
         )
@@ -166,6 +175,18 @@ class Mixture:
         """
         if len(self.laws) == 1:
             return self.laws[0].fair_value(price)
+        stack = NormalStack.of(self.weights, self.laws)
+        if stack is None:
+            return self._searched_fair_value(price)
+        fair, elsewhere = stack.fair_value(price)
+        if not elsewhere.any():
+            return fair
+        prices = np.broadcast_to(price, elsewhere.shape)[elsewhere]
+        there = self.at(elsewhere)._searched_fair_value(prices)  # noqa: SLF001  its own class
+        return patched(fair, elsewhere, there)
+
+    def _searched_fair_value(self, price: Array | float) -> FairValue:
+        """The same for components of any kind."""
         start = right_of_root(self.weights, self.laws, price)
         return fair_value_from_right(
             self, price, start, lambda law, level: rates_of_mixture(law.weights, law.laws, level)
