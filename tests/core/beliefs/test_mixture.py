@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stopwise.core.beliefs.laws import Bounded, LogWarped, Mixture, Normal, SoftWarped
+from stopwise.core.beliefs.laws import (
+    Bounded,
+    LogWarped,
+    Mixture,
+    Normal,
+    SoftWarped,
+    _normal_stack,
+)
 from stopwise.errors import InputError
 
 
@@ -282,3 +289,12 @@ def test_values_beyond_the_knee_are_known_as_they_are():
     assert known.mean == pytest.approx([0.5, 3.0, 80.0], rel=1e-12)
     assert known.fair_value(0.25).value == pytest.approx([0.75, 3.25, 80.25], rel=1e-12)
     assert np.exp(known.log_ei(100.0).value) == pytest.approx([99.5, 97.0, 20.0], rel=1e-12)
+
+
+def test_a_quantile_that_takes_too_many_steps_is_searched_for_elsewhere(monkeypatch):
+    law = Mixture(
+        np.array([0.5, 0.5]), [Normal(np.zeros(1), np.ones(1)), Normal(np.ones(1), np.ones(1))]
+    )
+    wanted = law.quantile(-1.0).value
+    monkeypatch.setattr(_normal_stack, "_MOST_STEPS", 1)
+    np.testing.assert_allclose(law.quantile(-1.0).value, wanted, rtol=1e-12)

@@ -42,7 +42,7 @@ _HOPE = 10.0  # a search must reach its goal within this many times the gain of 
 _STRIDE = 2.0  # growth of the next move after a step along which the slope did not decrease
 _BEYOND = 1.0 + 1e-12  # a little further than the wall, so that rounding does not stop short of it
 _RUNG = 3  # evaluations from one selection of the searches to the next
-_SAME = 0.1  # searches this close, in scales of at most 1, are climbing the same hill
+SAME_HILL = 0.1  # searches this close, in scales of at most 1, are climbing the same hill
 _CURVED = 1e-10  # least cosine of step and change of gradient for an update of the Hessian
 
 
@@ -54,6 +54,7 @@ def batched_bfgs(
     scales: Array | None = None,
     rivals: bool = True,
     finalists: int | None = None,
+    first_same: float = SAME_HILL,
     goal: float | None = None,
     max_steps: int = 200,
 ) -> tuple[Array, Array]:
@@ -71,6 +72,7 @@ def batched_bfgs(
         rivals: Whether the searches are for one maximum; if each is for its own, none is given up.
         finalists: How many searches go on after the first few evaluations; all if left out.
             Searches that have met count as one from then on.
+        first_same: Searches this close, in scales of at most 1, have met at the first selection.
         goal: A value that is enough for each search: beyond it the objective must be flat. A
             search that has no hope to reach it is given up.
         max_steps: Upper bound of evaluations.
@@ -85,6 +87,7 @@ def batched_bfgs(
     metric = scales**2
     searches = _Searches.begin(rows, X[rows], values[rows], gradients[rows], metric)
     searches.aim(free)
+    same = first_same
     for step in range(1, max_steps + 1):
         if not searches.rows.size:
             break
@@ -95,7 +98,8 @@ def batched_bfgs(
         if goal is not None:
             going &= searches.fresh | (_HOPE * searches.promises >= goal - searches.values)
         if finalists is not None and step % _RUNG == 0:
-            nearby = _best_nearby(searches.X / np.minimum(scales, 1.0), searches.values)
+            nearby = _best_nearby(searches.X / np.minimum(scales, 1.0), searches.values, same)
+            same = SAME_HILL
             leaders[searches.rows] = searches.rows[nearby]
             going &= nearby == np.arange(len(nearby))
             going &= _among_highest(searches.values, going, finalists)
@@ -231,14 +235,14 @@ def _times(matrices: Array, vectors: Array) -> Array:
     return np.asarray(np.matmul(matrices, vectors[:, :, None])[:, :, 0])
 
 
-def _best_nearby(X: Array, values: Array) -> Indices:
+def _best_nearby(X: Array, values: Array, same: float) -> Indices:
     """For each search the highest one close to it, which may be itself."""
     order = np.argsort(-values, kind="stable")
     sorted_X = X[order]
     sizes = np.vecdot(sorted_X, sorted_X)
     squares = sizes[:, None] + sizes - 2.0 * (sorted_X @ sorted_X.T)
     nearby = np.empty_like(order)
-    nearby[order] = order[np.argmax(squares < _SAME**2, axis=1)]
+    nearby[order] = order[np.argmax(squares < same**2, axis=1)]
     return nearby
 
 

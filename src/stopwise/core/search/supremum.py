@@ -7,8 +7,8 @@ A stopping rule that underestimates its supremum stops too early, so the search 
 - a box: Sobol points and the neighbourhoods of good observations are screened (``screen.py``),
   then the best of them that are far from each other climb together (``batched_bfgs.py``). Many
   begin and few go to the end: the danger is a hill on which no search began, and a few steps tell
-  the height of a hill better than a screen does. In one and two dimensions searches also begin
-  beside and between observations (``narrow_hills.py``);
+  the height of a hill better than a screen does. Searches also begin close to the best
+  observations; in one and two dimensions, beside and between all of them (``narrow_hills.py``);
 - a mixed domain: the same in its continuous columns, then in turn with moves of one discrete
   parameter (``discrete_moves.py``).
 """
@@ -20,16 +20,20 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stopwise.core.numerics.arrays import Array
-from stopwise.core.search.batched_bfgs import batched_bfgs
+from stopwise.core.search.batched_bfgs import SAME_HILL, batched_bfgs
 from stopwise.core.search.discrete_moves import improve_all, improve_best
 from stopwise.core.search.narrow_hills import FEW, narrow_starts
 from stopwise.core.search.score import NormalisedScore, Score, highest, nan_excluded
-from stopwise.core.search.screen import screen
+from stopwise.core.search.screen import close_starts, screen
 from stopwise.core.space import Domain, Finite, Mixed
 from stopwise.core.space.finite import grid, is_small
 
-_ENTRANTS = 4  # searches that begin, for each that may go to the end
-_NARROW = 2  # searches on narrow hills, for each that may go to the end
+# Searches that begin, for each that may go to the end:
+_ENTRANTS = 8  # from the screen,
+_ENTRANTS_IN_FEW = 4  # in few dimensions,
+_CLOSE = 4  # close to the best observations,
+_NARROW = 2  # on narrow hills.
+_SAME = 0.02  # searches that begin this close to each other, in length scales, are one
 _HIGHER = 5e-7  # a narrow hill must be higher by more than this to be the answer
 _STEPS = 25  # of a search on a narrow hill
 
@@ -118,19 +122,19 @@ def multistart(
 ) -> Supremum:
     """The supremum by local searches from many starts; see ``supremum`` for the arguments."""
     search = search or Search()
+    few = domain.is_box and domain.d <= FEW
     none = np.empty((0, domain.width))
+    near = none if near is None else near
     normalised = score if score.unit == 1.0 else NormalisedScore(score)
-    screened = screen(
-        normalised,
-        domain,
-        rng,
-        near=none if near is None else near,
-        samples=search.raw,
-        count=_ENTRANTS * search.restarts,
-    )
+    entrants = (_ENTRANTS_IN_FEW if few else _ENTRANTS) * search.restarts
+    screened = screen(normalised, domain, rng, near=near, samples=search.raw, count=entrants)
     begin = np.vstack([domain.snap(none if starts is None else starts), screened])
-    X, values = _peaks(normalised, domain, begin, search.restarts)
-    if observed is not None and len(observed) and domain.is_box and domain.d <= FEW:
+    close = none
+    if not few:
+        count = _CLOSE * search.restarts
+        close = close_starts(normalised, domain, rng, best=near, count=count)
+    X, values = _peaks(normalised, domain, begin, close, search.restarts)
+    if few and observed is not None and len(observed):
         X, values = _with_narrow_hill(normalised, X, values, observed, search.restarts)
     if not len(X):
         return Supremum(None, -np.inf)
@@ -138,11 +142,26 @@ def multistart(
     return Supremum(X[0], float(values[0]) * score.unit, spread, len(X), X)
 
 
-def _peaks(score: Score, domain: Mixed, begin: Array, count: int) -> tuple[Array, Array]:
-    """Where the searches from all starts end: the ``count`` highest, best first."""
+def _peaks(
+    score: Score, domain: Mixed, begin: Array, close: Array, count: int
+) -> tuple[Array, Array]:
+    """Where the searches from all starts end: the ``count`` highest, best first.
+
+    Of those that began close to the best observations only the highest counts: they are many on
+    one hill, and do not tell whether others agree.
+    """
     X, values = batched_bfgs(
-        score.with_gradient, begin, domain.real, scales=score.scales, finalists=count
+        score.with_gradient,
+        np.vstack([begin, close]),
+        domain.real,
+        scales=score.scales,
+        finalists=count,
+        first_same=_SAME if len(close) else SAME_HILL,
     )
+    if len(close):
+        best = len(begin) + int(np.argmax(values[len(begin) :]))
+        kept = np.append(np.arange(len(begin)), best)
+        X, values = X[kept], values[kept]
     X, values = highest(X, values, count)
     if domain.n_discrete > 1 and len(X):
         X, values = highest(*improve_all(score, domain, X, values), count)

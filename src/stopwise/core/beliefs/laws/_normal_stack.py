@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Components of a mixture that are normals up to a knee, asked together.
+"""Components of a mixture that are normals, softly warped or not, asked together.
 
 Most of a step is spent on these. Up to its knee a softly warped normal is a normal, and the levels
 that matter are below the knees, as a rule. EI increases, so where the root of the normals' EI is
-below the knees it is that of the mixture's.
+below the knees it is that of the mixture's. Quantiles are those of normals whose level is warped.
 """
 
 from __future__ import annotations
@@ -12,21 +12,34 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import log_ndtr, ndtri_exp
 
 from stopwise.core.beliefs.laws._components import knee_of, normal_below_knee
+from stopwise.core.beliefs.laws._log_sum import log_sum
+from stopwise.core.beliefs.laws._roots import halfway
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.beliefs.laws.normal import Normal
+from stopwise.core.beliefs.laws.soft_warped import SoftWarped
 from stopwise.core.numerics import normal_mixture
 from stopwise.core.numerics.arrays import Array, Mask
+from stopwise.core.numerics.soft_log import log_slope_of_soft_log, soft_exp, soft_log
+
+_MOST_STEPS = 100  # of a quantile; five or so are usual
+_CLOSE = 1e-13  # of a z-score
 
 
 class NormalStack(NamedTuple):
-    """Means and deviations, (components, points), weights, and the lowest knee."""
+    """Weights, means and deviations, (components, points), and the laws that they are of."""
 
     weights: Array
     mean: Array
     std: Array
-    knee: float
+    laws: Sequence[Law]
+
+    @property
+    def knee(self) -> float:
+        """The lowest knee."""
+        return min(map(knee_of, self.laws))
 
     @classmethod
     def of(cls, weights: Array, laws: Sequence[Law]) -> NormalStack | None:
@@ -39,7 +52,7 @@ class NormalStack(NamedTuple):
             return None
         if not (std.min(initial=np.inf) > 0.0 and np.isfinite(std.sum() + mean.sum())):
             return None
-        return cls(weights, mean, std, min(map(knee_of, laws)))
+        return cls(weights, mean, std, laws)
 
     def log_ei(self, level: Array | float) -> WithSlopes:
         """Log EI at a level up to the knees."""
@@ -52,6 +65,80 @@ class NormalStack(NamedTuple):
         fair = normal_mixture.fair_value(self.weights, self.mean, self.std, prices)
         slopes = _in_order(fair.d_mean, fair.d_std)
         return FairValue(fair.value, slopes, fair.d_log_price), ~(fair.value <= self.knee)
+
+    def quantile(self, z: float) -> WithSlopes | None:
+        """The root of the z-score of the cdf; None where it is not found.
+
+        It lies between the quantiles of the components: Newton's method, which halves the bracket
+        where it leaves it or does not halve the error.
+        """
+        with np.errstate(all="ignore"):
+            ends = np.array(
+                [
+                    _unwarped(law, q)
+                    for law, q in zip(self.laws, self.mean + z * self.std, strict=True)
+                ]
+            )
+            low, high = ends.min(axis=0), ends.max(axis=0)
+            value, error = halfway(low, high), np.full(low.shape, np.inf)
+            for _ in range(_MOST_STEPS):
+                at = self._at(value, z)
+                low = np.where(at.excess <= 0.0, value, low)
+                high = np.where(at.excess >= 0.0, value, high)
+                after = value - at.excess / at.slope
+                newton = (after > low) & (after < high) & (np.abs(at.excess) <= 0.5 * error)
+                after = np.where(newton, after, halfway(low, high))
+                todo = np.abs(at.excess) > _CLOSE
+                todo &= np.abs(after - value) > np.spacing(np.abs(value))
+                if not todo.any():
+                    break
+                error, value = np.abs(at.excess), np.where(todo, after, value)
+            else:
+                return None
+        found = np.isfinite(value + at.excess + at.d_mean.sum(axis=0)).all()
+        return WithSlopes(value, _in_order(at.d_mean, at.d_mean * at.scores)) if found else None
+
+    def _at(self, level: Array, z: float) -> _Quantile:
+        """The cdf at a level. Above the median by its complement: both tails are precise."""
+        sign = -1.0 if z > 0.0 else 1.0
+        warps = [_warped(law, level) for law in self.laws]
+        scores = (np.array([value for value, _ in warps]) - self.mean) / self.std
+        log_slopes = np.array([log_slope for _, log_slope in warps])
+        log_weights = np.log(self.weights)[:, None]
+        at = ndtri_exp(log_sum(log_weights + log_ndtr(sign * scores)))
+        parts = log_weights - 0.5 * scores * scores - np.log(self.std)
+        density = log_sum(parts + log_slopes)
+        slope = np.exp(density + 0.5 * at * at)
+        return _Quantile(scores, np.exp(parts - density), sign * at - z, slope)
+
+
+class _Quantile(NamedTuple):
+    """Of a level taken for a quantile.
+
+    Attributes:
+        scores: The components' z-scores.
+        d_mean: The quantile's slopes in their means.
+        excess: The z-score of the mixture's cdf, less the one that is wanted.
+        slope: Its derivative in the level.
+    """
+
+    scores: Array
+    d_mean: Array
+    excess: Array
+    slope: Array
+
+
+def _warped(law: Law, level: Array) -> tuple[Array, Array]:
+    """A level in the units of a component's normal, and the log of the derivative."""
+    if isinstance(law, SoftWarped):
+        warp = (law.knee, law.tau)
+        return soft_log(level, *warp), log_slope_of_soft_log(level, *warp)
+    return level, np.zeros_like(level)
+
+
+def _unwarped(law: Law, value: Array) -> Array:
+    """And back."""
+    return soft_exp(value, law.knee, law.tau) if isinstance(law, SoftWarped) else value
 
 
 def _in_order(d_mean: Array, d_std: Array) -> tuple[Array, ...]:

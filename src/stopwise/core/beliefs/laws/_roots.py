@@ -151,7 +151,7 @@ def increasing_root(
         low: Not right of the roots.
         high: Not left of the roots.
     """
-    low, high, value = np.array(low), np.array(high), _middle(low, high)
+    low, high, value = np.array(low), np.array(high), halfway(low, high)
     before = np.full_like(value, np.inf)
     todo, steps = low < high, 0
     while todo.any() and steps < _MOST_HALVINGS:
@@ -160,7 +160,7 @@ def increasing_root(
         now, slope = ask(law.at(todo), level)
         left = low[todo] = np.where(now <= 0.0, level, low[todo])
         right = high[todo] = np.where(now >= 0.0, level, high[todo])
-        middle = _middle(left, right)
+        middle = halfway(left, right)
         with np.errstate(all="ignore"):
             after = level - now / slope
         inside = (after > left) & (after < right) & (np.abs(now) <= 0.5 * before[todo])
@@ -173,7 +173,7 @@ def increasing_root(
     return value
 
 
-def _middle(low: Array, high: Array) -> Array:
+def halfway(low: Array, high: Array) -> Array:
     """The mean of two numbers; of very different ones, that on the scale of their logarithms."""
     low, high = np.maximum(low, -_HUGE), np.minimum(high, _HUGE)
     apart = high - low > 1.0 + 4.0 * np.minimum(np.abs(low), np.abs(high))

@@ -150,6 +150,12 @@ class Mixture:
         """The root of the z-score, between the least and the largest quantile of a component."""
         if len(self.laws) == 1:
             return self.laws[0].quantile(z)
+        stack = NormalStack.of(self.weights, self.laws)
+        quick = None if stack is None else stack.quantile(z)
+        return self._searched_quantile(z) if quick is None else quick
+
+    def _searched_quantile(self, z: float) -> WithSlopes:
+        """The same for components of any kind."""
 
         def excess(law: Mixture, level: Array) -> tuple[Array, Array]:
             at = law._z(level)
