@@ -87,7 +87,6 @@ def batched_bfgs(
     metric = scales**2
     searches = _Searches.begin(rows, X[rows], values[rows], gradients[rows], metric)
     searches.aim(free)
-    same = first_same
     for step in range(1, max_steps + 1):
         if not searches.rows.size:
             break
@@ -98,8 +97,8 @@ def batched_bfgs(
         if goal is not None:
             going &= searches.fresh | (_HOPE * searches.promises >= goal - searches.values)
         if finalists is not None and step % _RUNG == 0:
+            same = first_same if step == _RUNG else SAME_HILL
             nearby = _best_nearby(searches.X / np.minimum(scales, 1.0), searches.values, same)
-            same = SAME_HILL
             leaders[searches.rows] = searches.rows[nearby]
             going &= nearby == np.arange(len(nearby))
             going &= _among_highest(searches.values, going, finalists)
