@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from stopwise.core.search.batched_bfgs import _last_leaders, batched_bfgs
+from stopwise.core.search.batched_bfgs import _of_leaders, batched_bfgs
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -348,6 +348,10 @@ def test_a_search_ends_at_its_goal_and_one_without_hope_goes_no_further():
 
 def test_a_search_that_joined_another_ends_where_the_last_one_does():
     joined = np.array([1, 2, 3, 4, 4, 5, 5])  # 0 joined 1, which joined 2, and so on up to 4
-    np.testing.assert_array_equal(_last_leaders(joined), [4, 4, 4, 4, 4, 5, 5])
+    points, heights = np.arange(7.0)[:, None], np.arange(7.0)
+    reached, height = _of_leaders(joined, points, heights)
+    np.testing.assert_array_equal(reached[:, 0], [4, 4, 4, 4, 4, 5, 5])
+    np.testing.assert_array_equal(height, reached[:, 0])
     chain = np.append(np.arange(1, 64), 63)
-    np.testing.assert_array_equal(_last_leaders(chain), np.full(64, 63))
+    _, height = _of_leaders(chain, np.empty((64, 1)), np.arange(64.0))
+    np.testing.assert_array_equal(height, np.full(64, 63))

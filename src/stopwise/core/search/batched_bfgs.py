@@ -104,15 +104,14 @@ def batched_bfgs(
             going &= _among_highest(searches.values, going, finalists)
         if not going.all():
             searches = searches.only(going)
-    leaders = _last_leaders(leaders)
-    return reached[leaders], heights[leaders]
+    return _of_leaders(leaders, reached, heights)
 
 
-def _last_leaders(leaders: Indices) -> Indices:
-    """Whom each search has joined in the end: its leader may have joined another one later."""
+def _of_leaders(leaders: Indices, reached: Array, heights: Array) -> tuple[Array, Array]:
+    """What each search's leader has reached; a leader may have joined another one later."""
     for _ in range(len(leaders).bit_length()):  # each pass doubles the part that is followed
         leaders = leaders[leaders]
-    return leaders
+    return reached[leaders], heights[leaders]
 
 
 @dataclass(slots=True)
