@@ -172,6 +172,8 @@ def _unproved(context: StudyContext, snapshot: Snapshot) -> list[str]:
         unproved.append(
             f"what the model expects beyond bounds=({low}, {high}) is taken to lie at the bound"
         )
+    if context.options.limits is not None:
+        unproved.append("whether limits are kept is learned from the data, not given")
     return unproved
 
 
@@ -203,7 +205,11 @@ def guarantee_of(
         raise InputError(message)
     check_risk(delta)
     snapshot = snapshots.now()
+    if math.isinf(snapshot.best):
+        message = "a guarantee needs an evaluation that keeps all limits, or a fallback=."
+        raise InputError(message)
     first = snapshot.prefix(design.size)
+    first = first if math.isfinite(first.best) else snapshot
     empty = replace(first.prefix(0), pending=first.pending[:0], failed=None)
     gain = expected_range(first)
     return Guarantee(

@@ -12,7 +12,8 @@ deviation may be infinite: that of a warped normal overflows while its quantiles
 
 A law has parameters, arrays with one entry a point: mean and deviation of a normal; two of each
 component of a mixture. Whoever knows how the parameters change with x gets gradients in x by the
-chain rule, whatever the law. Levels, prices and z-scores are numbers, or arrays with one entry a point.
+chain rule, whatever the law. Levels, prices and z-scores are numbers, or arrays with one entry a
+point.
 """
 
 from __future__ import annotations
