@@ -27,7 +27,7 @@ def checked_limits(given: object) -> dict[str, Bounds] | None:
     for name, pair in given.items():
         try:
             bounds = checked_bounds(pair)
-        except InputError as error:
+        except (InputError, InputTypeError) as error:
             message = f"limits of {name!r} are {shown(pair)}: {error} {_ADVICE}"
             raise type(error)(message) from None
         if bounds is None:
