@@ -101,7 +101,7 @@ def test_a_failure_needs_no_outcomes_and_without_limits_none_are_taken():
         ([("toxicity", (None, 3.0))], InputTypeError, "not limits by name"),
         ({"toxicity": 3.0}, InputTypeError, "limits of 'toxicity' are 3.0"),
         ({"toxicity": (None, None)}, InputError, "which is no limit"),
-        ({"toxicity": (3.0, 1.0)}, InputError, "limits of 'toxicity'.*lower"),
+        ({"toxicity": (3.0, 1.0)}, InputError, r"limits of 'toxicity'.*lower"),
     ],
 )
 def test_limits_that_are_none_are_refused(limits, error, message):

@@ -28,7 +28,8 @@ def checked_limits(given: object) -> dict[str, Bounds] | None:
         try:
             bounds = checked_bounds(pair)
         except (InputError, InputTypeError) as error:
-            message = f"limits of {name!r} are {shown(pair)}: {error} {_ADVICE}"
+            pairs = "two numbers, the lower one first, of which one may be None"
+            message = f"limits of {name!r} are {shown(pair)}, and not {pairs}. {_ADVICE}"
             raise type(error)(message) from None
         if bounds is None:
             message = f"limits of {name!r} are {shown(pair)}, which is no limit. {_ADVICE}"
