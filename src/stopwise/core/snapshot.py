@@ -23,6 +23,7 @@ from stopwise.core.beliefs.surrogate import Marginals
 from stopwise.core.memo import Memo, TrackedTraces
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.seeds import stream
+from stopwise.core.search.cheapness import Cheapness
 from stopwise.core.search.score import Score
 from stopwise.core.search.supremum import Search, Supremum, supremum
 from stopwise.core.space import Domain, Finite
@@ -333,22 +334,3 @@ class Snapshot:
 
     def _indices(self, X: Array) -> Indices:
         return self.domain.index_of(X)  # type: ignore[union-attr]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Cheapness:
-    """Minus the log price, over points that are not taken."""
-
-    snapshot: Snapshot
-    scales: None = None
-    unit: float = 1.0
-
-    def __call__(self, X: Array) -> Array:
-        """Scores at the rows of X."""
-        price = self.snapshot.belief.log_price(X)
-        return np.where(self.snapshot.taken(X), -np.inf, -price)
-
-    def with_gradient(self, X: Array) -> tuple[Array, Array]:
-        """Scores and gradients."""
-        price, gradient = self.snapshot.belief.log_price_with_gradient(X)
-        return np.where(self.snapshot.taken(X), -np.inf, -price), -gradient

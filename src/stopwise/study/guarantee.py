@@ -186,6 +186,15 @@ def _is_clipped(posterior: Posterior, x: Array) -> bool:
     return bool(beyond[0] > _CLIPPED)
 
 
+def _first(snapshot: Snapshot, size: int) -> Snapshot:
+    """The end of the initial design; now, if nothing kept the limits then."""
+    if math.isinf(snapshot.best):
+        message = "a guarantee needs an evaluation that keeps all limits, or a fallback=."
+        raise InputError(message)
+    first = snapshot.prefix(size)
+    return first if math.isfinite(first.best) else snapshot
+
+
 def guarantee_of(
     context: StudyContext,
     design: InitialDesign,
@@ -205,11 +214,7 @@ def guarantee_of(
         raise InputError(message)
     check_risk(delta)
     snapshot = snapshots.now()
-    if math.isinf(snapshot.best):
-        message = "a guarantee needs an evaluation that keeps all limits, or a fallback=."
-        raise InputError(message)
-    first = snapshot.prefix(design.size)
-    first = first if math.isfinite(first.best) else snapshot
+    first = _first(snapshot, design.size)
     empty = replace(first.prefix(0), pending=first.pending[:0], failed=None)
     gain = expected_range(first)
     return Guarantee(
