@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from stopwise.study import Study as Study
     from stopwise.study import StudyOptions as StudyOptions
     from stopwise.study import budget as budget
+    from stopwise.study.evaluation import Evaluation as Evaluation
     from stopwise.study.loop import maximize as maximize
     from stopwise.study.loop import minimize as minimize
     from stopwise.study.result import Result as Result
@@ -39,6 +40,7 @@ __all__ = [
     "Audit",
     "Candidates",
     "Categorical",
+    "Evaluation",
     "Integer",
     "Real",
     "Result",
@@ -67,6 +69,7 @@ _HOMES = {
     "Audit": "stopwise.tools.audit:Audit",
     "Candidates": "stopwise.core.space:Candidates",
     "Categorical": "stopwise.core.space:Categorical",
+    "Evaluation": "stopwise.study.evaluation:Evaluation",
     "Integer": "stopwise.core.space:Integer",
     "Real": "stopwise.core.space:Real",
     "Result": "stopwise.study.result:Result",

@@ -25,6 +25,7 @@ PUBLIC = [
     "Audit",
     "Candidates",
     "Categorical",
+    "Evaluation",
     "Integer",
     "Real",
     "Result",

@@ -153,12 +153,12 @@ def test_a_third_more_evaluations_are_enough_over_many_seeds():
 # --------------------------------------------------------------------- what is believed of them
 
 
-@pytest.fixture
-def failed():
+@pytest.fixture(params=["chance", "median"])
+def failed(request):
     """The same successes twice: with two failures beside them, and without."""
     made = []
     for _ in range(2):
-        study = sw.Study(TABLE, lam=1e-3, n_initial=6, surrogate="plain")
+        study = sw.Study(TABLE, lam=1e-3, n_initial=6, surrogate="plain", failures=request.param)
         for x in (0, 4, 9, 15, 20, 25):
             params = {"x": x, "y": (5 * x) % 7}
             study.tell(params, valley(params))
@@ -168,16 +168,36 @@ def failed():
     return made
 
 
-def test_a_failed_point_is_believed_to_be_no_better_than_ordinary(failed):
+def test_a_failed_point_is_believed_to_be_no_better_than_the_best_or_ordinary(failed):
+    """No better than the best where the chance is learned; else, and for paths, ordinary."""
     study, without = failed
     at = study.domain.encode([o.params for o in study.history if o.failed])
     values = [o.value for o in study.history.succeeded]
-    belief = study.snapshot().belief.objective.law(at)
-    hoped = without.snapshot().belief.objective.law(at)
-    assert (belief.median >= np.median(values) - 1e-6 * np.ptp(values)).all()
-    assert (belief.median >= hoped.median - 1e-6 * np.ptp(values)).all()
+    now, hoped = study.snapshot().belief, without.snapshot().belief.objective.law(at)
+    learned = study.options.failures == "chance"
+    least = min(values) if learned else np.median(values)
+    beliefs = [
+        (now.objective, least),
+        *((c.objective, np.median(values)) for _, c in now.components),
+    ]
+    for objective, level in beliefs:
+        belief = objective.law(at)
+        assert (belief.median >= level - 1e-6 * np.ptp(values)).all()
+        assert (belief.median >= hoped.median - 1e-6 * np.ptp(values)).all()
+        assert (belief.std < 1e-3 * hoped.std).all()
     assert hoped.median.min() < np.median(values)  # it was hoped to be good
-    assert (belief.std < 1e-3 * hoped.std).all()
+
+
+def test_where_evaluations_fail_the_chance_to_succeed_is_low(failed):
+    study, without = failed
+    at = study.domain.encode([o.params for o in study.history])
+    chances = np.exp(study.snapshot().belief.log_chance(at))
+    if study.options.failures == "median":
+        assert study.snapshot().belief.success is None
+        assert (chances == 1.0).all()
+    else:
+        assert chances[-2:].max() < 0.5 < chances[:3].min()
+    assert without.snapshot().belief.success is None
 
 
 def test_what_is_near_a_failure_is_less_attractive(failed):

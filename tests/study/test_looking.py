@@ -12,7 +12,28 @@ from tests.trajectories.studies import BOX, STUDIES, box, in_turn, lines_of, noi
 
 LOOKS = [sw.acquisition.LogEIPC(), sw.acquisition.LCB(), sw.acquisition.ThompsonSampling()]
 RULES = [sw.stopping.UCBLCB(), sw.stopping.SRGapMedian(), sw.stopping.PBGI(1e-3)]
+
+
+def failing_box(trial):
+    return (None if trial.params["x"] > 0.7 else box(trial)[0],)
+
+
+def with_outcomes(study, trials, evaluate):
+    """One trial after the other, with an outcome that some of them must not have."""
+    while len(study.history) < trials and not study.should_stop().stop:
+        trial = study.ask()
+        study.tell(trial, *evaluate(trial), outcomes={"harm": 2.0 * trial.params["x"]})
+    return study
+
+
 MORE = {
+    "chance": (
+        BOX, {"lam": 1e-4, "failures": "chance", "seed": 2}, failing_box, 30, in_turn,
+    ),
+    "limits": (
+        BOX, {"lam": 1e-4, "limits": {"harm": (None, 0.8)}, "fallback": 5.0, "seed": 1},
+        failing_box, 12, with_outcomes,
+    ),
     "sizes": (
         BOX, {"lam": 1e-4, "n_initial": 4, "max_trials": 12, "bounds": (-9.0, None), "seed": 3},
         box, 30, in_turn,
@@ -38,12 +59,12 @@ def look_at(study):
     assert study.promises.promised >= 0
     if not study.history.succeeded:
         return
-    assert study.best is not None
+    assert study.best is not None or study.options.limits
     snapshot = study.snapshot()
     for acquisition in [*LOOKS, study.acquisition]:
         if acquisition is not None:
             snapshot.sup(acquisition)
-    if snapshot.t >= 0:
+    if snapshot.t >= 0 and snapshot.has_incumbent:
         for rule in RULES:
             rule.signal(snapshot)
 
@@ -63,8 +84,8 @@ class LookedAt:
         look_at(self._study)
         return trial
 
-    def tell(self, *told):
-        self._study.tell(*told)
+    def tell(self, *told, **more):
+        self._study.tell(*told, **more)
         look_at(self._study)
 
     def should_stop(self):

@@ -73,6 +73,7 @@ class Drawn:
     told: int  # evaluations from elsewhere, told before the first ask
     at_once: int
     resumes: int | None  # after so many evaluations it is resumed from its journal
+    measured: tuple[str, float, float] = ("wave", 1.0, 0.0)  # the outcome: shape, scale, offset
 
     def position(self, params):
         """The configuration as a number from 0 to 1."""
@@ -95,6 +96,14 @@ class Drawn:
         low, high = self.options.get("bounds") or (None, None)
         low, high = (-LARGEST if low is None else low), (LARGEST if high is None else high)
         return min(max(value, low), high)
+
+    def outcomes(self, params, rng):
+        """What is measured besides, if there are limits."""
+        if self.options["limits"] is None:
+            return None
+        shape, scale, offset = self.measured
+        value = offset + scale * SHAPES[shape](self.position(params), rng)
+        return {"harm": min(max(value, -1e99), 1e99)}
 
     def all_options(self):
         """The options, with the cost as it was drawn."""
@@ -122,28 +131,35 @@ def drawn_studies(draw):
     costs = draw(st.sampled_from([(0.0, 0.5), (-0.5 * spread, 0.5 * spread), (low, low + spread)]))
     noise = draw(st.sampled_from([None, None, "learn", "given"]))
     noise = draw(powers(-323)) if noise == "given" else noise
-    limits = draw(st.sampled_from(["lam", "lam", "budget", "both"]))
+    spending = draw(st.sampled_from(["lam", "lam", "budget", "both"]))
     cost = draw(st.sampled_from([None, "known", "reported"]))
     price = 1.0 if cost is None else 10.0 ** costs[draw(st.integers(0, 1))]
     offset = draw(st.one_of(st.just(0.0), signed(powers())))
     acquisitions = list(ACQUISITIONS)
     rules = [sw.stopping.FixedTrials(5) if name == "fixed" else name for name in RULES]
-    if limits == "budget":
+    if spending == "budget":
         rules.remove("pbgi")
         acquisitions.remove("eic")
+    measured = draw(
+        st.tuples(st.sampled_from(list(SHAPES)), powers(-120, 90), signed(powers(-120, 90)))
+    )
+    limits = draw(st.sampled_from([None, None, "within", "beyond", "about"]))
     options = {
         "surrogate": draw(st.sampled_from(list(SURROGATES))),
         "acquisition": draw(st.sampled_from(acquisitions)),
         "stopping": draw(st.sampled_from(["pbgi", *rules])),
         "watch": tuple(draw(st.lists(st.sampled_from(rules), max_size=2))),
         "cost": cost,
-        "lam": draw(powers(-323)) if limits != "budget" else None,
-        "budget": draw(st.sampled_from([3.0, 10.0, 1e3])) * price if limits != "lam" else None,
+        "lam": draw(powers(-323)) if spending != "budget" else None,
+        "budget": draw(st.sampled_from([3.0, 10.0, 1e3])) * price if spending != "lam" else None,
         "noise": noise,
         "replicates": noise is not None and draw(st.booleans()),
         "direction": draw(st.sampled_from(["minimize", "maximize"])),
         "prior": draw(st.sampled_from(["lognormal", "gamma", None])),
         "bounds": draw(st.one_of(st.none(), st.none(), bounds(offset))),
+        "failures": draw(st.sampled_from(["chance", "chance", "median"])),
+        "limits": None if limits is None else {"harm": harm_limits(limits, measured)},
+        "fallback": draw(st.sampled_from([None, 0.0])) if limits is not None else None,
         "n_initial": draw(st.sampled_from([None, 1, 2, 3])),
         "start_from": draw(st.sampled_from([[], [], [FIRST[space]]])),
         "seed": draw(st.integers(0, 3)),
@@ -160,7 +176,17 @@ def drawn_studies(draw):
         draw(st.sampled_from([0, 0, 2])),
         draw(st.sampled_from([1, 1, 3])),
         draw(st.sampled_from([None, None, None, 2, 5])),
+        measured,
     )
+
+
+def harm_limits(kind, measured):
+    """Limits that all outcomes keep, that none does, or that cut through them."""
+    _, scale, offset = measured
+    if kind == "about":
+        return (offset - 0.2 * scale - 1e-99, offset + 0.4 * scale + 1e-99)
+    away = 1e3 * (scale + abs(offset)) + 1e-90
+    return (None, min(away, 1e99)) if kind == "within" else (min(away, 9e98), None)
 
 
 def bounds(offset):
@@ -225,7 +251,8 @@ class Run:
         value = None if fails else self.drawn.value(params, self.rng)
         paid = self.drawn.cost(params) if self.drawn.options["cost"] == "reported" else None
         self.evaluated += 1
-        self.study.tell(trial, value, paid)
+        outcomes = None if fails else self.drawn.outcomes(params, self.rng)
+        self.study.tell(trial, value, paid, outcomes=outcomes)
 
     def _resume(self):
         before = state_of(self.study)

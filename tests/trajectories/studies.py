@@ -177,7 +177,8 @@ STUDIES = {
 def run(name, path):
     """Run one study with its journal at a path."""
     space, options, evaluate, trials, drive = STUDIES[name]
-    study = sw.Study(space, journal=path, surrogate="plain", **options)  # the belief of 0.1
+    belief = {"surrogate": "plain", "failures": "median"}  # as in 0.1
+    study = sw.Study(space, journal=path, **belief, **options)
     drive(study, trials, evaluate)
     study.close()
     return study

@@ -34,7 +34,7 @@ class ThompsonSampling:
     def bind(self, snapshot: Snapshot) -> TableScore | PathScore:
         """The score on a snapshot."""
         parts = snapshot.components
-        if len(parts) > 1:  # a component, then a path of it
+        if parts[0][1] is not snapshot:  # a component, then a path of it
             rng = stream(snapshot.seed, "thompson component", snapshot.trial)
             chosen = rng.choice(len(parts), p=[weight for weight, _ in parts])
             return self.bind(parts[int(chosen)][1])

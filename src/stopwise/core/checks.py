@@ -117,6 +117,19 @@ def checked_direction(given: object) -> Direction:
     return given
 
 
+def checked_failures(given: object) -> Literal["chance", "median"]:
+    """How failures are believed; an error names what is allowed."""
+    if given == "chance":
+        return "chance"
+    if given == "median":
+        return "median"
+    message = (
+        f"failures={shown(given)}: give 'chance' (where evaluations fail is learned) or 'median'"
+        " (a failure is taken for an ordinary value)."
+    )
+    raise InputError(message)
+
+
 def checked_noise(given: object) -> Noise:
     """None, ``"learn"`` or a positive variance."""
     if given is None or given == "learn":

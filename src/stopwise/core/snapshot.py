@@ -23,6 +23,7 @@ from stopwise.core.beliefs.surrogate import Marginals
 from stopwise.core.memo import Memo, TrackedTraces
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.seeds import stream
+from stopwise.core.search.cheapness import Cheapness
 from stopwise.core.search.score import Score
 from stopwise.core.search.supremum import Search, Supremum, supremum
 from stopwise.core.space import Domain, Finite
@@ -72,6 +73,8 @@ class Snapshot:
         replicates: Whether an evaluated point may be evaluated again.
         hints: Further points from which every numerical search starts, (h, width).
         compared_with: Which observation is the incumbent, where another belief has decided that.
+        feasible: Which observations keep all limits; None where there are none.
+        fallback: The value that one has if none does; infinite if nobody says.
     """
 
     domain: Domain
@@ -89,6 +92,8 @@ class Snapshot:
     replicates: bool = False
     hints: Array | None = None
     compared_with: int | None = None
+    feasible: Mask | None = None
+    fallback: float = math.inf
     _memo: Memo = field(default_factory=Memo, init=False, repr=False)  # replace() begins a new one
 
     def __post_init__(self) -> None:
@@ -112,8 +117,11 @@ class Snapshot:
 
     @property
     def best(self) -> float:
-        """The incumbent's value, y*: as observed where that is exact, else a posterior median."""
-        return float(self.judged[self.incumbent])
+        """The incumbent's value, y*: as observed where that is exact, else a posterior median.
+
+        The fallback if that is better; infinite while there is neither.
+        """
+        return min(float(self.judged[self.incumbent]), self.fallback)
 
     @property
     def incumbent(self) -> int:
@@ -123,18 +131,34 @@ class Snapshot:
         return int(np.argmin(self.judged))
 
     @property
+    def has_incumbent(self) -> bool:
+        """Whether an observation keeps all limits."""
+        return self.feasible is None or bool(self.feasible.any())
+
+    @property
     def judged(self) -> Array:
-        """Values by which observations are compared: exact ones, or posterior medians."""
+        """Values by which observations are compared: exact ones, or posterior medians.
+
+        Those that break a limit are infinite.
+        """
         objective = self.belief.objective
         if objective.exact:
-            return self.y
-        return self.once("judged", lambda: objective.law(self.X).median)
+            return self.attained
+        return self.once("judged", lambda: self._if_feasible(objective.law(self.X).median))
+
+    @property
+    def attained(self) -> Array:
+        """Values as observed; infinite where a limit is broken."""
+        return self._if_feasible(self.y)
+
+    def _if_feasible(self, values: Array) -> Array:
+        return values if self.feasible is None else np.where(self.feasible, values, np.inf)
 
     @property
     def components(self) -> tuple[tuple[float, Snapshot], ...]:
         """This moment under each posterior of the belief alone, with its weight."""
         parts = self.belief.components
-        if len(parts) == 1:
+        if len(parts) == 1 and self.belief.success is None:
             return ((1.0, self),)
 
         def compute() -> tuple[tuple[float, Snapshot], ...]:
@@ -162,7 +186,7 @@ class Snapshot:
 
         def search() -> Supremum:
             score = acquisition.bind(self)
-            best_first = self.X[np.argsort(self.y, kind="stable")]
+            best_first = self.X[np.argsort(self.attained, kind="stable")]
             return supremum(
                 score,
                 self.domain,
@@ -201,15 +225,17 @@ class Snapshot:
 
         From the incumbent it is the model of best + f(x) - f(incumbent), the same where
         observations are exact, and improvements are doubted as far as the belief is not trusted.
+        Either counts with the chance to succeed.
         """
         if not from_incumbent:
-            return belief.objective
-        key = ("from incumbent", len(belief.objective), belief.trust)
-        return self.once(key, lambda: self._from_incumbent(belief))
+            return belief.with_chance(belief.objective)
+        key = ("from incumbent", len(belief.objective), belief.trust, belief.success)
+        return self.once(key, lambda: belief.with_chance(self._from_incumbent(belief)))
 
     def _from_incumbent(self, belief: Belief) -> Marginals:
         objective: Marginals = belief.objective
-        if not belief.objective.exact:
+        known = self.best < self.judged[self.incumbent]  # the fallback, which is no observation
+        if not (belief.objective.exact or known):
             objective = belief.objective.relative_to(self.X[self.incumbent], self.best)
         if belief.trust == 1.0:
             return objective
@@ -231,9 +257,11 @@ class Snapshot:
             if not belief.objective.exact:
                 return law
             n = len(belief.objective)
-            return law.known_at(self._indices(self.X[:n]), self.y[:n])
+            known = np.isfinite(self.attained[:n])  # what breaks a limit is not to be had
+            return law.known_at(self._indices(self.X[:n][known]), self.y[:n][known])
 
-        key = ("law", from_incumbent and seen is not belief.objective, len(belief.objective))
+        differs = from_incumbent and seen is not belief.objective
+        key = ("law", differs, len(belief.objective), belief.success)
         return self.once(key, everywhere)
 
     @property
@@ -290,7 +318,12 @@ class Snapshot:
         cut = self.once(
             ("prefix", k),
             lambda: replace(
-                self, X=self.X[:k], y=self.y[:k], belief=self.belief.prefix(k), traces={}
+                self,
+                X=self.X[:k],
+                y=self.y[:k],
+                belief=self.belief.prefix(k),
+                traces={},
+                feasible=None if self.feasible is None else self.feasible[:k],
             ),
         )
         return cut.with_traces(self.traces)
@@ -301,22 +334,3 @@ class Snapshot:
 
     def _indices(self, X: Array) -> Indices:
         return self.domain.index_of(X)  # type: ignore[union-attr]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Cheapness:
-    """Minus the log price, over points that are not taken."""
-
-    snapshot: Snapshot
-    scales: None = None
-    unit: float = 1.0
-
-    def __call__(self, X: Array) -> Array:
-        """Scores at the rows of X."""
-        price = self.snapshot.belief.log_price(X)
-        return np.where(self.snapshot.taken(X), -np.inf, -price)
-
-    def with_gradient(self, X: Array) -> tuple[Array, Array]:
-        """Scores and gradients."""
-        price, gradient = self.snapshot.belief.log_price_with_gradient(X)
-        return np.where(self.snapshot.taken(X), -np.inf, -price), -gradient

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from stopwise.errors import MissingExtraError
-from stopwise.record.outcomes import Outcome
+from stopwise.record.outcomes import Infeasible, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class Observation:
         cost: The cost that was paid.
         charged: Whether the cost counts as spent by this study.
         expected_cost: The cost that was expected when it was asked for; None if it was unknown.
+        outcomes: What was measured besides the value, by name, where there are limits of it.
     """
 
     number: int
@@ -45,6 +46,7 @@ class Observation:
     cost: float
     charged: bool = True
     expected_cost: float | None = field(default=None, compare=False)
+    outcomes: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def value(self) -> float | None:
@@ -60,6 +62,11 @@ class Observation:
     def failed(self) -> bool:
         """Whether the evaluation gave no value."""
         return self.value is None
+
+    @property
+    def infeasible(self) -> bool:
+        """Whether it gave a value, and a measured outcome is beyond its limits."""
+        return isinstance(self.outcome, Infeasible)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +103,17 @@ class History:
         return tuple(o for o in self.observations if not o.failed)
 
     @property
+    def feasible(self) -> tuple[Observation, ...]:
+        """The observations that have a value and keep all limits, as measured."""
+        return tuple(o for o in self.observations if not (o.failed or o.infeasible))
+
+    @property
     def spent(self) -> float:
         """Sum of the costs that were charged."""
         return float(sum(o.cost for o in self.observations if o.charged))
 
     def to_frame(self) -> Any:  # noqa: ANN401  pandas is optional
-        """The history as a pandas DataFrame: number, params, value, cost, message.
+        """The history as a pandas DataFrame: number, params, value, cost, message, outcomes.
 
         A parameter with the name of another column gets a prefix: ``param_value``, for example.
         """
@@ -109,7 +121,8 @@ class History:
             import pandas as pd
         except ImportError as error:
             raise MissingExtraError.of("pandas", extra="frames", purpose="to_frame()") from error
-        reserved = ("number", "value", "cost", "message")
+        measured = tuple(dict.fromkeys(name for o in self.observations for name in o.outcomes))
+        reserved = ("number", "value", "cost", "message", *measured)
         rows = [
             {
                 "number": o.number,
@@ -117,6 +130,7 @@ class History:
                 "value": o.value,
                 "cost": o.cost,
                 "message": o.message,
+                **{name: o.outcomes.get(name) for name in measured},
             }
             for o in self.observations
         ]

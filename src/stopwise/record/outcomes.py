@@ -57,10 +57,23 @@ class Pruned:
     is_breakdown: ClassVar[bool] = False
 
 
-OUTCOMES: dict[str, type[Completed | Failed | Pruned]] = {
+@dataclass(frozen=True, slots=True)
+class Infeasible:
+    """The evaluation gave a value, and a measured outcome is beyond its limits.
+
+    A study with ``limits`` finds this itself. The value is modelled, and it is never the best.
+    """
+
+    value: float
+    message: str = ""
+    is_breakdown: ClassVar[bool] = False
+
+
+OUTCOMES: dict[str, type[Completed | Failed | Pruned | Infeasible]] = {
     "completed": Completed,
     "failed": Failed,
     "pruned": Pruned,
+    "infeasible": Infeasible,
 }
 _IMPLIED = (Completed, Failed)  # a journal does not name these: the value implies them, as in 0.1
 _PRUNED = "pruned"  # version 0.1 began the message of a pruned evaluation with this word

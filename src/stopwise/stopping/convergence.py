@@ -48,7 +48,7 @@ class Convergence(ThresholdRule):
 
     def signal(self, snapshot: Snapshot) -> Signal:
         """Evaluations since the best value last changed, counted from t = 0."""
-        since = snapshot.n - 1 - int(np.argmin(snapshot.y))
+        since = snapshot.n - 1 - int(np.argmin(snapshot.attained))
         return snapshot.signal(min(since, snapshot.t))
 
     def boundary(self, record: SignalRecord) -> Boundary:  # noqa: ARG002  it is the same always

@@ -58,7 +58,7 @@ class GSS(ThresholdRule):
         if snapshot.t < self.window:
             return snapshot.signal(math.nan)
         low, high = np.quantile(snapshot.y, [0.25, 0.75])
-        earlier = float(np.min(snapshot.y[: snapshot.n - self.window]))
+        earlier = float(np.min(snapshot.attained[: snapshot.n - self.window]))
         gain, iqr = earlier - snapshot.best, float(high - low)
         return snapshot.signal(gain / iqr if iqr > 0 else math.nan, gain=gain, iqr=iqr)
 

@@ -38,6 +38,7 @@ class _BeforeUpdate:
 
     def bind(self, snapshot: Snapshot) -> PointwiseScore:
         before = snapshot.belief.prefix(snapshot.n - 1)
+        before = replace(before, success=snapshot.belief.success)
         return PointwiseScore(LogEIPC(), snapshot, from_incumbent=True, belief=before)
 
 

@@ -78,8 +78,8 @@ def _exceedances_of_one(
 
 
 def _is_single(snapshot: Snapshot) -> bool:
-    """Whether the belief has one posterior and its promises are trusted."""
-    return len(snapshot.components) == 1 and snapshot.belief.trust == 1.0
+    """Whether the belief is one posterior, whose promises are trusted and certain to be had."""
+    return snapshot.components[0][1] is snapshot and snapshot.belief.trust == 1.0
 
 
 def _split(snapshot: Snapshot, rng: np.random.Generator, n: int) -> list[int]:
@@ -198,7 +198,7 @@ def _screen(snapshot: Snapshot) -> Array:
         pool = domain.sobol(_POOL, rng)  # type: ignore[union-attr]
         chances = ImprovementBy(0.0).bind(snapshot)(pool)
         likely = pool[np.argsort(-chances, kind="stable")[:_SCREEN]]
-        good = snapshot.X[np.argsort(snapshot.y, kind="stable")[:3]]
+        good = snapshot.X[np.argsort(snapshot.attained, kind="stable")[:3]]
         clouds = [pool[:_SCREEN], likely, good]
         for deviation in _DEVIATIONS:
             centres = np.repeat(good, _CLOUD, axis=0)

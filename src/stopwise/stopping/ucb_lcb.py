@@ -33,7 +33,7 @@ def confidence_gap(snapshot: Snapshot, beta: float) -> tuple[float, float, float
     if objective.exact:  # exact observations: both bounds of the evaluated are their values
         upper = lower = snapshot.best
     else:
-        law = objective.law(snapshot.X)
+        law = objective.law(snapshot.X[np.isfinite(snapshot.judged)])
         upper = float(np.min(law.quantile(math.sqrt(beta)).value))
         lower = float(np.min(law.quantile(-math.sqrt(beta)).value))
     # The evaluated belong to X too; a numerical search may miss them.

@@ -10,9 +10,9 @@ from stopwise.study.snapshots import Snapshots
 
 
 def best_of(context: StudyContext, snapshots: Snapshots) -> Best | None:
-    """The best configuration, the first of equals; None before any has succeeded."""
-    succeeded = context.history.succeeded
-    if not succeeded:
+    """The best configuration that keeps all limits, the first of equals; None before any does."""
+    succeeded = context.history.feasible
+    if not (context.history.succeeded if context.options.noise is not None else succeeded):
         return None
     if context.options.noise is not None:
         return _believed_best(context, snapshots)
@@ -21,10 +21,12 @@ def best_of(context: StudyContext, snapshots: Snapshots) -> Best | None:
 
 
 @single_threaded
-def _believed_best(context: StudyContext, snapshots: Snapshots) -> Best:
+def _believed_best(context: StudyContext, snapshots: Snapshots) -> Best | None:
     """The configuration with the best posterior median, and its deviation."""
     succeeded = context.history.succeeded
     snapshot = snapshots.now().prefix(len(succeeded))  # without the values believed of failures
+    if not snapshot.has_incumbent:
+        return None
     best = succeeded[snapshot.incumbent]
     law = snapshot.belief.objective.law(snapshot.X[[snapshot.incumbent]])
     value = context.options.sign * float(law.median[0])

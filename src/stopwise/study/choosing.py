@@ -8,10 +8,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from stopwise.acquisition import LCB, PBGI, PBGID, Acquisition, LogEIPC, make_acquisition
+from stopwise.acquisition.chance_per_cost import ChancePerCost
 from stopwise.core.beliefs.belief import Fitted
 from stopwise.core.beliefs.foresight import Foresight
+from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.limits import as_amount
-from stopwise.core.snapshot import Snapshot
+from stopwise.core.snapshot import Bindable, Snapshot
 from stopwise.core.space import Finite
 from stopwise.errors import InputError
 from stopwise.record.events import LambdaChosen
@@ -89,15 +91,24 @@ class Choosing:
             self._snapshots.record([_WORTH_RECORDER])
         now = self._snapshots.now()
         snapshot = with_pending_believed(now)
-        x = snapshot.sup(self._acquisition_at(snapshot)).x
-        if x is None:  # a score may be -inf everywhere if nothing can be gained
-            x = snapshot.sup(LCB()).x
-        if x is None:
-            raise self._nothing_left()
+        x = self._point(snapshot)
         self._context.model.go_on_from_here()
-        promised = self._promising.promise(now, snapshot, x)
         [params] = self._context.domain.decode(x[None, :])
+        if math.isinf(snapshot.best):  # nothing keeps the limits so far: no gain is promised
+            return Choice(params, snapshot.belief.fitted)
+        promised = self._promising.promise(now, snapshot, x)
         return Choice(params, snapshot.belief.fitted, promised, foreseen(snapshot, x))
+
+    def _point(self, snapshot: Snapshot) -> Array:
+        """The acquisition's choice; the likeliest success while nothing keeps the limits."""
+        scores: tuple[Bindable, ...] = (ChancePerCost(),)
+        if math.isfinite(snapshot.best):  # a score may be -inf everywhere: nothing can be gained
+            scores = (self._acquisition_at(snapshot), LCB(), *scores)
+        for score in scores:
+            x = snapshot.sup(score).x
+            if x is not None:
+                return x
+        raise self._nothing_left()
 
     def _acquisition_at(self, snapshot: Snapshot) -> Acquisition:
         """The acquisition; on a box, LogEIPC in place of PBGI once nothing is worth its price.
@@ -116,6 +127,7 @@ class Choosing:
         """PBGI-D at the lambda of the budget, U/(B - C); fixed once the initial design is done."""
         snapshot = self._snapshots.now()
         first = snapshot.prefix(min(self._design.size, snapshot.n))
+        first = first if math.isfinite(first.best) else snapshot  # nothing kept the limits then
         spread = snapshot.belief.objective.unit
         gain = max(expected_range(first).value, _LEAST_GAIN * spread)
         budget = self._context.budget.total or 0.0

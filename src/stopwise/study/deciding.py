@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import listed
 from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
+from stopwise.record.history import History
 from stopwise.stopping import StoppingRule, Verdict, make_rule
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import (
@@ -22,6 +24,8 @@ from stopwise.study.initial_design import InitialDesign
 from stopwise.study.options import Rules, StudyOptions
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
+
+LOOKING = "limits"  # the name of the verdict while nothing keeps the limits
 
 
 def made_rules(rules: Rules, lam: float | None) -> list[StoppingRule]:
@@ -92,6 +96,8 @@ class Deciding:
         n, size = len(state.history.succeeded), self._design.size
         if n < size:
             return Verdict.not_yet("initial", f"initial design, {n} of {size}", float(n))
+        if math.isinf(self._snapshots.now().best):
+            return Verdict.not_yet(LOOKING, _looking(state.history))
         return None
 
     def _of_budget(self) -> Verdict | None:
@@ -111,9 +117,24 @@ class Deciding:
 
     def _of_rules(self) -> Verdict:
         """The verdict of the first rule that stops; if none does, of the first rule."""
-        verdicts = [rule.verdict(self._snapshots.trace(rule)) for rule in self._rules]
+        verdicts = [self._of_rule(rule) for rule in self._rules]
         if not verdicts:  # the budget alone decides
             left, budget = self._spending.left, self._context.budget.total or 0.0
             sentence = f"{quantity(left)} of {quantity(budget)} are left: go on"
             verdicts = [Verdict.not_yet("budget", sentence)]
         return next((v for v in verdicts if v.stop), verdicts[0])
+
+    def _of_rule(self, rule: StoppingRule) -> Verdict:
+        """The verdict of a rule; one that was not asked has no answer yet."""
+        if rule.key in self._context.state.traces:
+            return rule.verdict(self._snapshots.trace(rule))
+        return Verdict.not_yet(rule.name, _looking(self._context.history))
+
+
+def _looking(history: History) -> str:
+    """Why no rule decides while nothing keeps the limits, in words."""
+    tried = len(history.succeeded)
+    return (
+        f"none of {tried} evaluations has kept all limits, and the study looks for one that does"
+        " (fallback= would say what it is worth): go on"
+    )

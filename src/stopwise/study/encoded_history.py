@@ -41,6 +41,13 @@ class EncodedHistory:
         y = self._sign * np.array([float(o.value or 0.0) for o, _ in with_value])
         return self._stacked([row for _, row in with_value]), as_modelled(y)
 
+    def outcomes(self, history: History, names: Sequence[str]) -> tuple[Array, Array]:
+        """Points that gave a value, and what was measured there, one row for each name."""
+        rows = self._rows_of(history)
+        measured = [(o, row) for o, row in zip(history, rows, strict=True) if not o.failed]
+        values = np.array([[o.outcomes[name] for o, _ in measured] for name in names])
+        return self._stacked([row for _, row in measured]), as_modelled(values)
+
     def failed(self, history: History) -> Array:
         """Points that gave no value, in order, repeats included."""
         rows = self._rows_of(history)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from stopwise.acquisition.chance_per_cost import ChancePerCost
 from stopwise.acquisition.logeipc import LogEIPC
 from stopwise.core.beliefs.fit import NUGGET
 from stopwise.core.numerics.arrays import Array
@@ -45,6 +46,7 @@ def explain(
         [
             f"{verdict.rule}: {verdict.reason}.",
             _remaining(snapshot, rules, context.domain.decode),
+            *_of_success(context, snapshot),
             *kept,
             *_of_readings(readings_of(context, snapshot.belief.objective)),
             *_warnings(snapshot, rules),
@@ -53,6 +55,35 @@ def explain(
             *_possible_bounds(snapshot.y, context.options),
         ]
     )
+
+
+def explain_looking(context: StudyContext, snapshot: Snapshot, verdict: Verdict) -> str:
+    """The verdict while nothing keeps the limits, and where that is likeliest for its price."""
+    best = snapshot.sup(ChancePerCost())
+    if best.x is None:
+        return f"{verdict.rule}: {verdict.reason}.\nNothing remains to be evaluated."
+    [params] = context.domain.decode(best.x[None, :])
+    chance = math.exp(float(snapshot.belief.log_chance(best.x[None, :])[0]))
+    cost = math.exp(_log_price(snapshot, best.x))
+    return (
+        f"{verdict.rule}: {verdict.reason}.\nThe likeliest for its price is {params}: it keeps all"
+        f" limits with probability {quantity(chance)} and costs {quantity(cost)}."
+    )
+
+
+def _of_success(context: StudyContext, snapshot: Snapshot) -> list[str]:
+    """How many failed or broke a limit, and the chance of the best remaining candidate."""
+    history, best = context.history, snapshot.sup(LogEIPC())
+    if snapshot.belief.success is None or best.x is None:
+        return []
+    failed, infeasible = (sum(getattr(o, of) for o in history) for of in ("failed", "infeasible"))
+    chance = math.exp(float(snapshot.belief.log_chance(best.x[None, :])[0]))
+    says = (
+        f"Of {len(history)} evaluations {failed} failed and {infeasible} broke a limit; that"
+        f" candidate is expected to succeed with probability {quantity(chance)}, with which its"
+        " gain counts."
+    )
+    return [says]
 
 
 def _remaining(

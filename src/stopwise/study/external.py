@@ -73,14 +73,23 @@ class ExternalStudy(Study):
         *,
         charge: bool | None = None,
         message: str = "",
+        outcomes: Mapping[str, float] | None = None,
     ) -> None:
         """Report an evaluation, as in ``Study``; one told by params counts in the design."""
         if not isinstance(trial, Trial):
             # What cannot be told is refused here, before the design is changed.
-            observation_of(self._context, trial, value, cost, charge=charge, message=message)
+            observation_of(
+                self._context,
+                trial,
+                value,
+                cost,
+                charge=charge,
+                message=message,
+                outcomes=outcomes,
+            )
             self._design.plan(check_budget=False)
             self._design.make_room(trial)
-        super().tell(trial, value, cost, charge=charge, message=message)
+        super().tell(trial, value, cost, charge=charge, message=message, outcomes=outcomes)
 
     @exclusive
     @single_threaded

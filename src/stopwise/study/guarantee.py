@@ -172,6 +172,8 @@ def _unproved(context: StudyContext, snapshot: Snapshot) -> list[str]:
         unproved.append(
             f"what the model expects beyond bounds=({low}, {high}) is taken to lie at the bound"
         )
+    if context.options.limits is not None:
+        unproved.append("whether limits are kept is learned from the data, not given")
     return unproved
 
 
@@ -182,6 +184,15 @@ def _is_clipped(posterior: Posterior, x: Array) -> bool:
         return False
     beyond = np.exp(law.law.log_cdf(law.low)) + np.exp(law.law.log_survival(law.high))
     return bool(beyond[0] > _CLIPPED)
+
+
+def _first(snapshot: Snapshot, size: int) -> Snapshot:
+    """The end of the initial design; now, if nothing kept the limits then."""
+    if math.isinf(snapshot.best):
+        message = "a guarantee needs an evaluation that keeps all limits, or a fallback=."
+        raise InputError(message)
+    first = snapshot.prefix(size)
+    return first if math.isfinite(first.best) else snapshot
 
 
 def guarantee_of(
@@ -203,7 +214,7 @@ def guarantee_of(
         raise InputError(message)
     check_risk(delta)
     snapshot = snapshots.now()
-    first = snapshot.prefix(design.size)
+    first = _first(snapshot, design.size)
     empty = replace(first.prefix(0), pending=first.pending[:0], failed=None)
     gain = expected_range(first)
     return Guarantee(

@@ -18,6 +18,7 @@ from stopwise.record.history import Trial
 from stopwise.record.journal import has_begun
 from stopwise.study import Study
 from stopwise.study.display import Silent
+from stopwise.study.evaluation import as_evaluation
 from stopwise.study.options import check_names, spells_out_options
 from stopwise.study.result import Result
 from stopwise.study.saving import saved_if_lost, tell_or_save
@@ -40,9 +41,10 @@ def minimize(
 
     Args:
         objective: Called with one dict of params; returns a number, or ``(value, cost)`` with
-            ``cost="reported"``. An evaluation that raises, or returns None, nan, inf or a value
-            beyond 1e100, has failed: it is recorded with its cost and message, and the study goes
-            on.
+            ``cost="reported"``, or with ``limits`` an ``Evaluation`` (or a dict with its keys),
+            which has the measured outcomes too. An evaluation that raises, or returns None, nan,
+            inf or a value beyond 1e100, has failed: it is recorded with its cost and message, and
+            the study goes on.
         space: The search space, as for ``Study``.
         executor: Any ``concurrent.futures`` executor, to evaluate in parallel. After a stop,
             running evaluations are finished and counted.
@@ -127,7 +129,8 @@ def _run(
     progress.end(study, result)
     if result.best is None and len(result.history):
         first = result.history[0].message or "no message"
-        message = f"no evaluation has succeeded; the first of {len(result.history)} said: {first}"
+        done = "kept all limits" if result.history.succeeded else "succeeded"
+        message = f"no evaluation has {done}; the first of {len(result.history)} said: {first}"
         warnings.warn(message, UserWarning, stacklevel=3)
     return result
 
@@ -221,8 +224,12 @@ def _elapsed(begin: float) -> float:
 
 
 def _tell(study: Study, trial: Trial, evaluated: Evaluated, cost: object) -> None:
-    value, paid = evaluated.returned, None
+    value, paid, outcomes = evaluated.returned, None, None
     word = cost if isinstance(cost, str) else ""
+    more = as_evaluation(value)
+    if more is not None:
+        value, outcomes = more.value, more.outcomes or None
+        value = value if more.cost is None else (value, more.cost)
     pair = isinstance(value, tuple) and len(value) == 2
     if word == "seconds":
         paid = evaluated.seconds
@@ -234,7 +241,7 @@ def _tell(study: Study, trial: Trial, evaluated: Evaluated, cost: object) -> Non
             " both, or use cost='seconds' to have it timed."
         )
         raise InputTypeError(message)
-    tell_or_save(study, trial, value, paid, message=evaluated.error)
+    tell_or_save(study, trial, value, paid, message=evaluated.error, outcomes=outcomes)
 
 
 def _check_callable(objective: object) -> None:

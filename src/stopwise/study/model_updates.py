@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,6 +29,7 @@ from stopwise.record.history import History, Observation
 from stopwise.record.state import State
 from stopwise.study.encoded_history import EncodedHistory
 from stopwise.study.options import StudyOptions
+from stopwise.study.successes import Successes
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class ModelUpdates:
         self._options = options
         self._refits = RefitAtSizes() if refits is None else refits
         self._model = make_model(options.surrogate)
+        self.successes = Successes(self.encoded, options)
         self._anchor: _Anchor | None = None
         self._of_prefix: tuple[int, Fitted | None, Fitted] | None = None  # length, start and fit
         self._known_price: Price | None = None  # the price of a known cost never changes
@@ -85,7 +88,7 @@ class ModelUpdates:
         if self._latest is None or self._of is not history.observations:
             X, y = self.encoded.evaluated(history)
             updated = self._updated(X, y, state)
-            self._latest = updated, updated.belief.with_failures(self._failed(history, X), y)
+            self._latest = updated, self._with_failures(updated.belief, history, X, y)
             self._of = history.observations
         return self._latest[1]
 
@@ -112,7 +115,7 @@ class ModelUpdates:
         """The belief after a history, at hyper-parameters that were fitted to it before."""
         X, y = self.encoded.evaluated(history)
         belief = self._as_fitted(X, y, history, fitted)
-        return belief.with_failures(self._failed(history, X), y)
+        return self._with_failures(belief, history, X, y)
 
     def _updated(self, X: Array, y: Array, state: State) -> _Anchor:
         anchor = self._anchor
@@ -201,11 +204,16 @@ class ModelUpdates:
         return self._cost if self._known_price is None else Priced(self._known_price)
 
     def seen(self, state: State) -> list[Seen]:
-        """What was foreseen of the choices that were told, and whether it came."""
-        sign = self._options.sign
+        """What was foreseen of the choices that were told, and whether it came.
+
+        Where the chance to succeed is learned, a failure says nothing of the values that were
+        foreseen.
+        """
+        sign, chances = self._options.sign, self._options.failures == "chance"
         return [
             Seen(foresight, came=value is not None and sign * value < foresight.level)
             for foresight, value in state.told_choices
+            if not (chances and value is None)
         ]
 
     def _about(self, design: int | None) -> DataOptions:
@@ -241,6 +249,26 @@ class ModelUpdates:
         if not (len(costs) or is_known(self._cost)):
             return None
         return self._cost.price(self._domain, X, costs)
+
+    def _with_failures(self, belief: Belief, history: History, X: Array, y: Array) -> Belief:
+        """The belief that knows of failures and limits: by the chance to succeed, if learned."""
+        failed, feasible = self._failed(history, X), self.successes.feasible(history)
+        kept = y if feasible is None else y[feasible]
+        ordinary = float(np.median(kept if len(kept) else y))
+        success = self.successes.after(history)
+        if success is None or self._options.failures == "median":
+            believed = belief.with_failures(failed, ordinary)
+        else:
+            best = float(np.min(kept)) if len(kept) else -math.inf
+            believed = belief.with_failures(failed, best)
+        if success is None:
+            return believed
+        paths = belief.own
+        if feasible is not None and not feasible.all():
+            raised = np.where(feasible, y, np.maximum(y, ordinary))
+            paths = self._as_fitted(X, raised, history, belief.fitted).own
+        paths = replace(belief, objective=paths).with_failures(failed, ordinary).own
+        return replace(believed, success=success, paths=paths)
 
     def _failed(self, history: History, evaluated: Array) -> Array:
         """Points that failed, each once, without those that gave a value at another time."""

@@ -10,6 +10,7 @@ before the option existed is resumed with its default, or with the value that th
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
@@ -26,6 +27,7 @@ from stopwise.core.checks import (
     checked_bounds,
     checked_budget,
     checked_direction,
+    checked_failures,
     checked_noise,
     checked_replicates,
     checked_whole,
@@ -33,6 +35,7 @@ from stopwise.core.checks import (
     minimised_bounds,
 )
 from stopwise.core.exchange_rate import check_lam
+from stopwise.core.outcome_limits import Limits, checked_fallback, checked_limits
 from stopwise.core.space import Space
 from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
@@ -99,6 +102,15 @@ class StudyOptions:
         prior: Of the hyper-parameters: ``"lognormal"``, ``"gamma"`` or None. They are fitted at
             every observation up to 100, then whenever the data have grown by a tenth.
         n_initial: Size of the initial design; the surrogate's if left out.
+        failures: ``"chance"``: where evaluations fail is learned, and a gain counts with the
+            chance to succeed. ``"median"``: a failure is taken for an ordinary value, as in
+            version 0.1.
+        limits: ``{"toxicity": (None, 3.0)}``: outcomes that are measured with each evaluation,
+            and the lowest and highest value allowed of each. They are told by
+            ``tell(..., outcomes={"toxicity": 2.1})`` and modelled; a gain counts with the
+            probability that all limits are kept, and the best one is the best that keeps them.
+        fallback: With limits, the value that you have if no evaluation keeps them. Without it the
+            price cannot stop a study before one does.
         start_from: Configurations that are tried first.
         seed: Makes everything that is random repeatable.
         max_trials: A hard cap on trials, the initial design included.
@@ -117,6 +129,9 @@ class StudyOptions:
     bounds: Bounds | None = _option(None, codec.BOUNDS)
     prior: str | None = _option("lognormal")
     n_initial: int | None = _option(None)
+    failures: Literal["chance", "median"] = _option("chance", unwritten="median")
+    limits: Limits | None = _option(None, codec.LIMITS)
+    fallback: float | None = _option(None)
     start_from: Iterable[Mapping[str, Any]] = _option((), codec.CONFIGURATIONS)
     seed: int = _option(0)
     max_trials: int | None = _option(None, may_change=True)
@@ -129,6 +144,9 @@ class StudyOptions:
             "direction": checked_direction(self.direction),
             "seed": checked_whole("seed", self.seed, least=0, most=2**256),
             "noise": checked_noise(self.noise),
+            "failures": checked_failures(self.failures),
+            "limits": checked_limits(self.limits),
+            "fallback": checked_fallback(self.fallback, checked_limits(self.limits)),
             "bounds": checked_bounds(self.bounds),
             "replicates": checked_replicates(self.replicates, self.noise),
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
@@ -177,6 +195,11 @@ class StudyOptions:
     def minimised_bounds(self) -> tuple[float, float]:
         """The bounds of what is minimised inside; infinite where there is none."""
         return minimised_bounds(self.bounds, self.sign)
+
+    @property
+    def minimised_fallback(self) -> float:
+        """The fallback of what is minimised inside; infinite where there is none."""
+        return math.inf if self.fallback is None else self.sign * self.fallback
 
     @property
     def lam_from_budget(self) -> bool:

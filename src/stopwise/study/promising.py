@@ -8,6 +8,7 @@ credited in the order of telling, against what had been told before it.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,9 +26,11 @@ from stopwise.study.context import StudyContext
 def promised_gain(snapshot: Snapshot, x: Array) -> float:
     """The gain that is expected of an evaluation at x, by the belief of the snapshot."""
     belief = snapshot.belief
-    if not belief.objective.exact:
-        falls = [w * expected_fall(each, snapshot.X, x) for w, each in belief.own.weighted]
-        return belief.trust * sum(falls)
+    if not belief.objective.exact and snapshot.has_incumbent:
+        X = snapshot.X[np.isfinite(snapshot.judged)]
+        falls = [w * expected_fall(each, X, x) for w, each in belief.own.weighted]
+        chance = math.exp(float(belief.log_chance(x[None, :])[0]))
+        return chance * belief.trust * sum(falls)
     law = snapshot.law(x[None, :], from_incumbent=True)
     return math.exp(float(law.log_ei(snapshot.best).value[0]))
 
@@ -35,13 +38,15 @@ def promised_gain(snapshot: Snapshot, x: Array) -> float:
 def foreseen(snapshot: Snapshot, x: Array) -> Foresight | None:
     """How likely each belief of an ensemble thinks it that a choice gains what is promised.
 
-    That is the promise before it is discounted; where nothing is promised nothing is foreseen.
+    That is the promise before it is discounted, of an evaluation that succeeds; where nothing is
+    promised nothing is foreseen.
     """
     objective, best = snapshot.belief.objective, snapshot.best
     if not isinstance(objective, Ensemble):
         return None
     at = x[None, :]
-    law = snapshot.law(at, from_incumbent=True)
+    believed = replace(snapshot.belief, success=None)
+    law = snapshot.law(at, believed, from_incumbent=True)
     level = best - math.exp(float(law.log_ei(best).value[0])) / snapshot.belief.trust
     if not level < best:
         return None
@@ -76,13 +81,13 @@ class Promising:
         context, state = self._context, self._context.state
         if observation.number not in state.chosen_with:
             return None
-        if observation.value is None:
+        if observation.value is None or observation.infeasible:
             return 0.0
         sign = context.options.sign
-        value = sign * observation.value
-        if context.options.noise is None:
-            best = min(sign * float(o.value or 0.0) for o in state.history.succeeded)
-            return max(best - value, 0.0)
+        value, kept = sign * observation.value, state.history.feasible
+        if context.options.noise is None or not kept:
+            values = [sign * float(o.value or 0.0) for o in kept]
+            return max(min([*values, context.options.minimised_fallback]) - value, 0.0)
         return self._fall(observation, value)
 
     @single_threaded
@@ -98,4 +103,6 @@ class Promising:
         for x, told in zip(X[since:], y[since:], strict=True):
             model = model.append(x, float(told))
         [x] = np.asarray(context.domain.encode(observation.params))
+        feasible = context.model.successes.feasible(history)
+        X = X if feasible is None or not feasible.any() else X[feasible]
         return sum(w * actual_fall(each, X, x, value) for w, each in model.weighted)

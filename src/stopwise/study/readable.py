@@ -90,7 +90,9 @@ class ReadableStudy:
     @property
     @exclusive
     def best(self) -> Best | None:
-        """The best configuration, the first of equals; None before any has succeeded.
+        """The best configuration that keeps all limits; None before any has succeeded.
+
+        The first of equals.
 
         With noise it is the one with the best posterior mean, reported with its deviation.
         """
@@ -98,6 +100,6 @@ class ReadableStudy:
 
     @exclusive
     def __repr__(self) -> str:
-        values = [self.options.sign * float(o.value or 0.0) for o in self.history.succeeded]
+        values = [self.options.sign * float(o.value or 0.0) for o in self.history.feasible]
         best = quantity(self.options.sign * min(values)) if values else "none"
         return f"<Study: {len(self.history)} told, {len(self.pending)} pending, best {best}>"

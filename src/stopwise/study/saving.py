@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,17 +37,18 @@ def tell_or_save(
     cost: float | None,
     *,
     message: str = "",
+    outcomes: Mapping[str, float] | None = None,
 ) -> None:
     """Tell an evaluation; if it cannot be written, tell it to a copy of the journal.
 
     The error is raised all the same. It says where the copy is, or, if there is none, the value.
     """
     try:
-        study.tell(trial, value, cost, message=message)
+        study.tell(trial, value, cost, message=message, outcomes=outcomes)
     except JournalError as error:
         try:
             path = study.move_journal()
-            study.tell(trial, value, cost, message=message)
+            study.tell(trial, value, cost, message=message, outcomes=outcomes)
         except StopwiseError as another:
             unsaved = (
                 f"{error} Not in the journal: trial {trial.number}, {dict(trial.params)}, gave"

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.core.beliefs.belief import Belief
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.search.supremum import Search
@@ -97,11 +99,15 @@ class Snapshots:
             left=self._spending.most_payable,
             replicates=context.options.replicates,
             hints=self._peaks,
+            feasible=context.model.successes.feasible(state.history),
+            fallback=context.options.minimised_fallback,
         )
 
     def record(self, rules: Iterable[StoppingRule]) -> None:
         """Record each rule's signal at this number of observations, once per key."""
         began, snapshot = time.perf_counter(), self.now()
+        if not snapshot.has_incumbent:  # the price alone can judge a fallback
+            rules = [r for r in rules if r.key == WORTH and math.isfinite(snapshot.best)]
         due: dict[str, StoppingRule] = {}
         for rule in rules:
             if rule.key not in due and self._is_due(rule, snapshot.n):

@@ -8,6 +8,7 @@ design, choosing and deciding.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import warnings
@@ -43,7 +44,7 @@ from stopwise.study.context import StudyContext
 from stopwise.study.deciding import Deciding, made_rules, obeyed_rules
 from stopwise.study.event_log import EventLog
 from stopwise.study.exclusive import exclusive
-from stopwise.study.explanation import explain
+from stopwise.study.explanation import explain, explain_looking
 from stopwise.study.guarantee import Guarantee, guarantee_of
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
@@ -245,6 +246,7 @@ class Study(ReadableStudy):
         *,
         charge: bool | None = None,
         message: str = "",
+        outcomes: Mapping[str, float] | None = None,
     ) -> None:
         """Report an evaluation. To tell a trial again, with the same value and cost, is harmless.
 
@@ -257,13 +259,14 @@ class Study(ReadableStudy):
             cost: The cost that was paid. It may be left out where it is known in advance.
             charge: Whether it counts as spent; by default for trials of this study only.
             message: Why the evaluation failed, if it did.
+            outcomes: What was measured besides, by name: each outcome that has ``limits``.
         """
         began = time.perf_counter()
         self._context.log.check_writable()
-        if was_told(self._context, trial, value, cost, message=message):
+        if was_told(self._context, trial, value, cost, message=message, outcomes=outcomes):
             return
         observation = observation_of(
-            self._context, trial, value, cost, charge=charge, message=message
+            self._context, trial, value, cost, charge=charge, message=message, outcomes=outcomes
         )
         delivered = self._promising.delivered(observation)
         self._context.log.commit(TrialTold(observation, delivered), began)
@@ -305,8 +308,10 @@ class Study(ReadableStudy):
         verdict = self.should_stop()
         if not self._design.is_done:
             return f"{verdict.rule}: {verdict.reason}."
-        rules = [*self.rules, *self.watched]
-        return explain(self._context, self._snapshots.now(), rules, verdict)
+        now, rules = self._snapshots.now(), [*self.rules, *self.watched]
+        if math.isinf(now.best):
+            return explain_looking(self._context, now, verdict)
+        return explain(self._context, now, rules, verdict)
 
     @exclusive
     @single_threaded

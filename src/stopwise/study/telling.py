@@ -17,9 +17,11 @@ from stopwise.core.checks import (
     checked_value,
 )
 from stopwise.core.numerics.limits import LARGEST_VALUE
+from stopwise.core.outcome_limits import broken_limits, checked_outcomes
+from stopwise.core.quantity import quantity
 from stopwise.errors import InputError, shown
 from stopwise.record.history import Observation, Trial
-from stopwise.record.outcomes import OUTCOMES, Outcome, outcome_of
+from stopwise.record.outcomes import OUTCOMES, Completed, Infeasible, Outcome, outcome_of
 from stopwise.study.context import StudyContext
 
 
@@ -31,10 +33,11 @@ def observation_of(
     *,
     charge: bool | None,
     message: str,
+    outcomes: Mapping[str, float] | None = None,
 ) -> Observation:
     """The observation that ``tell`` reports; see ``Study.tell``."""
     identified = _identified(context, trial)
-    outcome = _outcome(value, message)
+    outcome, measured = _with_limits(context, _outcome(value, message), outcomes)
     bounds = context.options.bounds
     check_within_bounds(f"trial {identified.number}", outcome.value, bounds)
     asked = identified.number in context.state.pending
@@ -45,7 +48,28 @@ def observation_of(
         _paid(context, identified.params, cost, failed=outcome.value is None),
         asked if charge is None else charge,
         identified.expected_cost,
+        measured,
     )
+
+
+def _with_limits(
+    context: StudyContext, outcome: Outcome, given: Mapping[str, float] | None
+) -> tuple[Outcome, Mapping[str, float]]:
+    """The outcome, infeasible if a limit is broken, and what was measured."""
+    limits = context.options.limits
+    if isinstance(outcome, Infeasible):
+        outcome = Completed(outcome.value, outcome.message)
+        if limits is None:
+            message = "an infeasible outcome without limits: give the study limits=, and outcomes."
+            raise InputError(message)
+    if outcome.value is None:
+        return outcome, {}
+    measured = checked_outcomes(given, limits)
+    broken = broken_limits(measured, limits)
+    if not broken:
+        return outcome, measured
+    words = ", ".join(f"{name} is {quantity(measured[name])}" for name in broken)
+    return Infeasible(outcome.value, outcome.message or f"beyond its limits: {words}"), measured
 
 
 def was_told(
@@ -55,12 +79,15 @@ def was_told(
     cost: float | None,
     *,
     message: str,
+    outcomes: Mapping[str, float] | None = None,
 ) -> bool:
     """Whether this very evaluation was told before, perhaps by a call that was interrupted."""
     if not isinstance(trial, Trial) or trial.number in context.state.pending:
         return False
     told = context.state.observed(trial.number)
-    if told is None or told.params != trial.params or told.outcome != _outcome(value, message):
+    if told is None or told.params != trial.params:
+        return False
+    if (told.outcome, told.outcomes) != _with_limits(context, _outcome(value, message), outcomes):
         return False
     return cost is None or checked_cost(cost) == told.cost
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from stopwise.core.beliefs.laws import Bounded, LogWarped, Mixture, Normal, SoftWarped
+from stopwise.core.beliefs.laws import Bounded, Chance, LogWarped, Mixture, Normal, SoftWarped
 from tests.support.strategies import magnitudes, reals
 
 
@@ -47,6 +47,12 @@ def mixtures(draw):
 
 def laws():
     return st.one_of(simple_laws(), mixtures())
+
+
+def chances():
+    """Laws that count with a probability, down to 1e-200."""
+    logs = st.one_of(reals(-460.0, 0.0), reals(-3.0, 0.0))
+    return st.builds(lambda law, log_chance: Chance(law, one(log_chance)), laws(), logs)
 
 
 def ei(law, level):
@@ -140,3 +146,38 @@ def scaled(law, scale):
         normal = Normal(law.normal.mean + math.log(scale), law.normal.std)
         return LogWarped(normal, scale * law.low)
     return Normal(scale * law.mean, scale * law.std)
+
+
+@given(chances(), reals(-5.0, 5.0), magnitudes(-3, 0))
+def test_the_chance_is_a_factor_of_improvement_and_cdf(law, level, step):
+    inner, log_chance = law.law, law.log_chance[0]
+    for answer in ("log_ei", "log_cdf", "log_density"):
+        got, base = getattr(law, answer)(level), getattr(inner, answer)(level)
+        got, base = (x.value if answer == "log_ei" else x for x in (got, base))
+        assert got[0] == pytest.approx(base[0] + log_chance, rel=1e-14)
+    between = law.log_ei_between(level, level + step).value[0]
+    assert between == pytest.approx(
+        inner.log_ei_between(level, level + step).value[0] + log_chance, rel=1e-14
+    )
+    total = math.exp(law.log_cdf(level)[0]) + math.exp(law.log_survival(level)[0])
+    assert total == pytest.approx(1.0, abs=1e-12)
+
+
+@given(chances(), magnitudes(-12, 2))
+def test_the_fair_value_of_a_chance_is_where_the_gain_is_the_price(law, price):
+    fair = law.fair_value(price)
+    assert not np.isnan(np.array([fair.value, *fair.slopes, fair.d_log_price])).any()
+    level = fair.value[0]
+    assert law.log_ei(level).value[0] == pytest.approx(math.log(price), abs=1e-6)
+    inner = law.law.fair_value(price).value[0]
+    assert level >= inner - 1e-11 * (1.0 + abs(inner))  # a chance is worth less than certainty
+
+
+@given(chances(), reals(-5.0, 5.0), magnitudes(-12, 2))
+def test_worth_its_price_is_a_fair_value_below_the_level(law, level, price):
+    """The equivalence on which the paper's Lemma rests."""
+    gain, fair = law.log_ei(level).value[0], law.fair_value(price).value[0]
+    if gain > math.log(price) + 1e-9:
+        assert fair <= level + 1e-9 * (1.0 + abs(level))
+    elif gain < math.log(price) - 1e-9:
+        assert fair >= level - 1e-9 * (1.0 + abs(level))

@@ -16,6 +16,7 @@ from scipy import stats
 from stopwise.core.beliefs import WARPS
 from stopwise.core.beliefs.laws import (
     Bounded,
+    Chance,
     Doubted,
     LogWarped,
     Mixture,
@@ -76,7 +77,23 @@ LAWS = {
     "doubted mixture": (lambda *p: Doubted(mixed_warps(*p), 0.05, 0.6), TWO),
     "bounded twice": (lambda *p: Bounded(clipped(*p), 0.05, 2.0), NORMAL),
 }
-EACH = pytest.mark.parametrize(("make", "parameters"), LAWS.values(), ids=list(LAWS))
+LOG_CHANCES = (np.log([0.9, 0.3, 0.6]),)
+NOT_CERTAIN = {  # mass at infinity
+    "chance": (lambda *p: Chance(Normal(*p[:-1]), p[-1]), (*NORMAL, *LOG_CHANCES)),
+    "chance of bounded": (lambda *p: Chance(clipped(*p[:-1]), p[-1]), (*NORMAL, *LOG_CHANCES)),
+    "chance of a mixture": (
+        lambda *p: Chance(mixed_warps(*p[:-1]), p[-1]), (*TWO, *LOG_CHANCES)
+    ),
+    "chance of doubted": (
+        lambda *p: Chance(Doubted(mixed(*p[:-1]), 0.4, 0.3), p[-1]), (*TWO, *LOG_CHANCES)
+    ),
+}  # fmt: skip
+ALL = {**LAWS, **NOT_CERTAIN}
+EACH = pytest.mark.parametrize(("make", "parameters"), ALL.values(), ids=list(ALL))
+EACH_CERTAIN = pytest.mark.parametrize(("make", "parameters"), LAWS.values(), ids=list(LAWS))
+EACH_NOT_CERTAIN = pytest.mark.parametrize(
+    ("make", "parameters"), NOT_CERTAIN.values(), ids=list(NOT_CERTAIN)
+)
 EACH_CONTINUOUS = pytest.mark.parametrize(
     ("make", "parameters"), CONTINUOUS.values(), ids=list(CONTINUOUS)
 )
@@ -171,7 +188,7 @@ def test_quantiles_and_z_scores_invert_each_other_and_the_cdf(make, parameters):
         np.testing.assert_allclose(law.cdf(value).value, stats.norm.cdf(z), atol=1e-12)
 
 
-@EACH
+@EACH_CERTAIN
 def test_a_quantile_is_the_least_value_of_that_probability(make, parameters):
     law = make(*parameters)
     for z in (-6.0, -1.0, 0.3, 1.7, 6.0):
@@ -226,7 +243,10 @@ def test_slopes_are_those_of_differences(make, parameters, answer):
         np.testing.assert_allclose(slope, rise, rtol=1e-5, atol=1e-8)
 
 
-@EACH_CONTINUOUS
+SMOOTH = {**CONTINUOUS, **{k: NOT_CERTAIN[k] for k in ("chance", "chance of a mixture")}}
+
+
+@pytest.mark.parametrize(("make", "parameters"), SMOOTH.values(), ids=list(SMOOTH))
 def test_slopes_of_z_scores_are_those_of_differences(make, parameters):
     for level in (LEVELS, np.full(3, 2.5), np.full(3, -1.0)):
         found = make(*parameters).z_score(level).slopes
@@ -237,7 +257,7 @@ def test_slopes_of_z_scores_are_those_of_differences(make, parameters):
             np.testing.assert_allclose(slope, rise, rtol=1e-5, atol=1e-8)
 
 
-@EACH
+@EACH_CERTAIN
 def test_mean_and_deviation_are_those_of_quantiles(make, parameters):
     law = make(*parameters)
     z = np.arange(-160, 161) / 20.0
@@ -246,6 +266,38 @@ def test_mean_and_deviation_are_those_of_quantiles(make, parameters):
     mean = weights @ values
     np.testing.assert_allclose(law.mean, mean, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(law.std, np.sqrt(weights @ (values - mean) ** 2), rtol=1e-2)
+
+
+@EACH_NOT_CERTAIN
+def test_quantiles_above_the_chance_are_infinite(make, parameters):
+    law, chances = make(*parameters), np.exp(parameters[-1])
+    for z in (-6.0, -1.0, 0.0, 0.3, 1.7, 9.0):
+        value, p = law.quantile(z).value, stats.norm.cdf(z)
+        np.testing.assert_array_equal(np.isinf(value), p > chances)
+        inside = np.isfinite(value)
+        assert np.all(law.cdf(value + 1e-9).value[inside] >= p)
+        assert np.all(law.cdf(value - 1e-9).value[inside] <= p)
+        assert not np.isnan(np.array(law.quantile(z).slopes)).any()
+    np.testing.assert_array_equal(law.median, law.quantile(0.0).value)
+    assert np.isposinf([law.mean, law.std]).all()
+
+
+@EACH_CERTAIN
+def test_with_certainty_a_chance_changes_nothing(make, parameters):
+    law = make(*parameters)
+    sure = Chance(law, np.zeros(3))
+    for of in (sure, sure.known_at(np.array([1]), np.array([0.45])).at(np.array([1, 0, 1]) > 0)):
+        assert np.isfinite(of.mean).all()
+    for answer in (
+        lambda law: law.log_ei(LEVELS),
+        lambda law: law.quantile(0.7),
+        lambda law: law.fair_value(PRICE),
+        lambda law: law.cdf(LEVELS),
+    ):
+        got, wanted = answer(sure), answer(law)
+        np.testing.assert_array_equal(got.value, wanted.value)
+        np.testing.assert_array_equal(got.slopes[:-1], wanted.slopes)
+    np.testing.assert_array_equal([sure.mean, sure.std], [law.mean, law.std])
 
 
 @EACH
@@ -282,6 +334,17 @@ def test_what_is_known_is_certain_and_the_rest_stays(make, parameters):
     np.testing.assert_array_equal(known.mean[[0, 2]], law.mean[[0, 2]])
     for one, other in zip(law.parameters, before, strict=True):
         np.testing.assert_array_equal(one, other)  # it is a new law
+
+
+@EACH
+def test_quantiles_at_a_z_score_of_each_point_are_those_of_one(make, parameters):
+    law, z = make(*parameters), np.array([-2.0, 0.3, 1.1])
+    value, slopes = law.quantile(z)
+    for i, one in enumerate(z.tolist()):
+        wanted = law.quantile(one)
+        np.testing.assert_allclose(value[i], wanted.value[i], rtol=1e-12)
+        for slope, other in zip(slopes, wanted.slopes, strict=True):
+            np.testing.assert_allclose(slope[i], other[i], rtol=1e-9, atol=1e-12)
 
 
 @EACH

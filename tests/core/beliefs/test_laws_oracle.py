@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from stopwise.core.beliefs.laws import Bounded, LogWarped, Mixture, Normal, SoftWarped
+from stopwise.core.beliefs.laws import Bounded, Chance, LogWarped, Mixture, Normal, SoftWarped
 from tests.support import oracles
 from tests.support.oracles import mp
 
@@ -145,3 +145,24 @@ def test_fair_values_of_warped_laws():
             want, z = soft_gain(mean, std, 0.9, 0.1, level)
             rounding = 1e-15 * float(1 + abs(z)) / std * (1.0 + abs(level))
             assert abs(float(want) - np.log(price)) <= 1e-13 * (1 + abs(np.log(price))) + rounding
+
+
+@pytest.mark.parametrize("log_chance", [-1e-17, -0.1, -3.0, -200.0, -690.0])
+def test_a_chance_far_in_the_tails(log_chance):
+    """E max(level - f, 0) of an f that is infinite with the rest of the probability."""
+    mean, std = 0.3, 0.7
+    law = Chance(Normal(np.full(1, mean), np.full(1, std)), np.full(1, log_chance))
+    p = mp.exp(mp.mpf(log_chance))
+    for z in Z:
+        level = mean + std * z
+        at = (mp.mpf(level) - mp.mpf(mean)) / mp.mpf(std)
+        gain = p * mp.mpf(std) * mp.exp(oracles.Standard(at).log_gain)
+        assert error(law.log_ei(level).value[0], mp.log(gain)) <= 1e-14
+        below = p * mp.ncdf(at)
+        assert error(law.log_cdf(level)[0], mp.log(below)) <= 1e-13
+        assert error(law.log_survival(level)[0], mp.log(1 - below)) <= 1e-13
+    for price in 10.0 ** np.arange(-40, 3, 3):
+        level = law.fair_value(price).value[0]
+        at = (mp.mpf(level) - mp.mpf(mean)) / mp.mpf(std)
+        gain = mp.log(p * mp.mpf(std)) + oracles.Standard(at).log_gain
+        assert error(np.log(price), gain) <= 1e-12, price

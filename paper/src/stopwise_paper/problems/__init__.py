@@ -14,10 +14,10 @@ from stopwise_paper.problems.gp1d import GRID, gp_grid
 from stopwise_paper.problems.gp8d import gp_box
 from stopwise_paper.problems.lcbench import lcbench_problem
 from stopwise_paper.problems.nats import nats_size, nats_topology
-from stopwise_paper.problems.problem import LEARNED, Evaluation, Problem, Table
+from stopwise_paper.problems.problem import LEARNED, PaidValue, Problem, Table
 from stopwise_paper.problems.sklearn_table import sklearn_problem
 
-__all__ = ["LEARNED", "Evaluation", "MissingDataError", "Problem", "Table", "make_problem"]
+__all__ = ["LEARNED", "MissingDataError", "PaidValue", "Problem", "Table", "make_problem"]
 
 _TABLES: dict[str, Callable[[str], Table]] = {
     "alexnet": alexnet,

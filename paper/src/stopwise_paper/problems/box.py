@@ -12,7 +12,7 @@ from scipy.stats import qmc
 
 import stopwise as sw
 from stopwise_paper.arrays import Array
-from stopwise_paper.problems.problem import Evaluation
+from stopwise_paper.problems.problem import PaidValue
 from stopwise_paper.problems.synthetic_costs import KINDS, Kind, SyntheticCost
 from stopwise_paper.seeds import stream
 
@@ -32,13 +32,13 @@ class OnBox(ABC):
         d = self.domain.d
         return sobol_points(d, n or 2 * (d + 1), seed)
 
-    def evaluate(self, x: Array) -> Evaluation:
+    def evaluate(self, x: Array) -> PaidValue:
         """The value and all three costs at a point."""
         value = self.value(x)
         costs: dict[str, float] = {
             kind: float(self.cost_model(kind)(x[None, :])[0]) for kind in KINDS
         }
-        return Evaluation(x, value, value, costs, costs)
+        return PaidValue(x, value, value, costs, costs)
 
     def cost_model(self, cost: str) -> SyntheticCost:
         """One of the three costs, as a price with gradients."""

@@ -17,7 +17,7 @@ from stopwise_paper.seeds import stream
 LEARNED = "learned"  # the price that is unknown: decisions learn it from what was paid
 
 
-class Evaluation(NamedTuple):
+class PaidValue(NamedTuple):
     """One evaluation of an objective.
 
     Args:
@@ -72,7 +72,7 @@ class Problem(Protocol):
         """The initial design, encoded: n points, or 2(d + 1)."""
         ...
 
-    def evaluate(self, x: Array) -> Evaluation:
+    def evaluate(self, x: Array) -> PaidValue:
         """Evaluate the objective at an encoded point."""
         ...
 
@@ -121,10 +121,10 @@ class Table:
         rows = rng.choice(len(self.domain), max(n, usual), replace=False)[:n]
         return np.asarray(self.domain.points[rows])
 
-    def evaluate(self, x: Array) -> Evaluation:
+    def evaluate(self, x: Array) -> PaidValue:
         """Look up a candidate."""
         row = int(self.domain.index_of(x[None, :])[0])
-        return Evaluation(
+        return PaidValue(
             row,
             float(self.y[row]),
             float(self.judged[row]),

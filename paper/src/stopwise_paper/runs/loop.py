@@ -27,7 +27,7 @@ from stopwise.stopping import StoppingRule, Trace, traits_of
 from stopwise_paper.arrays import Array
 from stopwise_paper.cell import COST_BLIND, Cell
 from stopwise_paper.plugins import load_plugin
-from stopwise_paper.problems import LEARNED, Evaluation, Problem, make_problem
+from stopwise_paper.problems import LEARNED, PaidValue, Problem, make_problem
 from stopwise_paper.runs.models import ObjectiveModel, PriceModel
 from stopwise_paper.runs.rules import rules_of
 from stopwise_paper.runs.trajectory import AT, RecordedSignal, Trajectory
@@ -72,7 +72,7 @@ class _CellRun:
     objective: ObjectiveModel
     prices: dict[str, sw.beliefs.Price | PriceModel]
     X: Array
-    evaluations: list[Evaluation] = field(default_factory=list)
+    evaluations: list[PaidValue] = field(default_factory=list)
     n_initial: int = 0
     snapshots: dict[str, Snapshot] = field(default_factory=dict)  # by price
     thinned: dict[str, Snapshot] = field(default_factory=dict)  # the same on fewer candidates

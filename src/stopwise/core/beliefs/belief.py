@@ -15,7 +15,8 @@ from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
 from stopwise.core.beliefs.models import Data, DataOptions, PlainModel, SurrogateModel
 from stopwise.core.beliefs.prices import CostModel, LearnedCost, LearnedPrice, Price
-from stopwise.core.beliefs.surrogate import Surrogate, Updatable
+from stopwise.core.beliefs.success import Success
+from stopwise.core.beliefs.surrogate import Marginals, Surrogate, Updatable
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.lognormal import log_harmonic_mean, log_mean, within_range
 from stopwise.core.space import Domain
@@ -41,10 +42,15 @@ class Belief:
     Args:
         objective: A ``Posterior``, an ``Ensemble``, or another library's model that offers laws.
         price: How ln c is distributed.
+        success: The chance that an evaluation succeeds; None where nothing speaks against it.
+        paths: The objective for sample paths, which know no chance: failures, and values that
+            break a limit, are ordinary values there. The objective itself if left out.
     """
 
     objective: Surrogate
     price: Price
+    success: Success | None = None
+    paths: Updatable | None = None
 
     @property
     def own(self) -> Updatable:
@@ -69,8 +75,13 @@ class Belief:
 
     @property
     def components(self) -> tuple[tuple[float, Belief], ...]:
-        """A belief for each posterior of the model, with its weight; prices are shared."""
-        return tuple((w, replace(self, objective=posterior)) for w, posterior in self.own.weighted)
+        """A belief for each posterior of the model, with its weight; prices are shared.
+
+        They are for what needs sample paths, so they take failures for ordinary values.
+        """
+        parts = (self.own if self.paths is None else self.paths).weighted
+        alone = replace(self, success=None, paths=None)
+        return tuple((w, replace(alone, objective=posterior)) for w, posterior in parts)
 
     @property
     def posterior(self) -> Posterior:
@@ -91,20 +102,42 @@ class Belief:
         return Fitted(self.own.fit, learned.posterior.hyper if learned else None)
 
     def prefix(self, k: int) -> Belief:
-        """The belief in the objective after its first k observations; prices stay."""
-        return replace(self, objective=self.own.prefix(k))
+        """The belief in the objective after its first k observations; prices stay.
 
-    def with_failures(self, X: Array, y: Array) -> Belief:
-        """The belief that evaluations at the rows of X failed, where others gave y.
-
-        Each is taken for an ordinary value, the median of y, or for what was expected there if
-        that is worse. Choices and rules must believe the same: a rule that still hopes for a
-        region in which evaluations fail does not stop. (The worst value instead, "floor padding",
-        bends a smooth model so far that it is sure of what it does not know, and stops early.)
+        It knows nothing of failures, which have no place among the observations.
         """
-        objective, ordinary = self.own, float(np.median(y))
+        return replace(self, objective=self.own.prefix(k), success=None, paths=None)
+
+    def with_chance(self, model: Marginals) -> Marginals:
+        """A model of f whose values come with the chance to succeed."""
+        return model if self.success is None else self.success.of(model)
+
+    def log_chance(self, X: Array) -> Array:
+        """Log of the chance to succeed at the rows of X."""
+        return np.zeros(len(X)) if self.success is None else self.success.log_chance(X)
+
+    def log_chance_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """The same with its gradient in x."""
+        if self.success is None:
+            return np.zeros(len(X)), np.zeros(X.shape)
+        return self.success.log_chance_with_gradient(X)
+
+    def with_failures(self, X: Array, least: float) -> Belief:
+        """The belief that evaluations at the rows of X failed.
+
+        Each is taken for a value, ``least`` or what was expected there if that is worse. Choices
+        and rules must believe the same: a rule that still hopes for a region in which evaluations
+        fail does not stop.
+
+        Args:
+            X: Where they failed.
+            least: The best value so far, where the chance to succeed is learned too: what failed
+                has gained nothing. Else the median of the values. (The worst value, "floor
+                padding", bends a smooth model so far that it is sure of what it does not know.)
+        """
+        objective = self.own
         for x in X:
-            objective = objective.believing(x, ordinary)
+            objective = objective.believing(x, least)
         return replace(self, objective=objective)
 
     def with_pending(self, X: Array) -> Belief:
@@ -112,10 +145,11 @@ class Belief:
 
         This is the kriging believer of Ginsbourger, Le Riche and Carraro (2010).
         """
-        objective = self.own
+        objective, paths = self.own, self.paths
         for x in X:
             objective = objective.believing(x)
-        return replace(self, objective=objective)
+            paths = None if paths is None else paths.believing(x)
+        return replace(self, objective=objective, paths=paths)
 
     def log_price(self, X: Array, pricing: Pricing = "exp") -> Array:
         """Log of the price at the rows of X: log E[c], or log 1/E[1/c] for ``"inv"``."""

@@ -207,7 +207,8 @@ class _Searches:
         done so, it ends.
         """
         # To the top of the parabola through value, slope and the failed try; a tenth if -inf.
-        parabola = 0.5 * expected / np.maximum(expected - gained, 1e-300)
+        with np.errstate(over="ignore"):  # of steep scores, such as the log of a tiny chance
+            parabola = 0.5 * expected / np.maximum(expected - gained, 1e-300)
         lengths = self.lengths[rows] * np.clip(parabola, 0.1, 0.5)
         # A move that a wall has bent is first shortened to end exactly at the wall.
         wall = _first_wall(self.X[rows], self.moves[rows])

@@ -66,6 +66,7 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
                 "charged": observation.charged,
                 "expected_cost": observation.expected_cost,
                 **_if_any("delivered", delivered),
+                **_if_any("outcomes", dict(observation.outcomes) or None),
             }
         case VerdictGiven(verdict):
             return {
@@ -82,7 +83,7 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
             return {"event": "resume", "version": version, "changed": changed}
 
 
-def _if_any(key: str, value: float | None) -> dict[str, float]:
+def _if_any(key: str, value: T | None) -> dict[str, T]:
     """A key that is left out where it has no value, as in journals that do not know it."""
     return {} if value is None else {key: value}
 
@@ -129,6 +130,7 @@ def _read_tell(line: Json, params: ParamsCodec) -> TrialTold:
             float(line["cost"]),
             line["charged"],
             line["expected_cost"],
+            {name: float(value) for name, value in line.get("outcomes", {}).items()},
         ),
         line.get("delivered"),
     )

@@ -19,6 +19,7 @@ from stopwise import acquisition, stopping
 from stopwise.core.beliefs.models import PaperModel, PlainModel
 from stopwise.core.beliefs.prices import KnownCost, LearnedCost, UnitCost
 from stopwise.core.checks import checked_bounds, listed
+from stopwise.core.outcome_limits import checked_limits
 from stopwise.core.space import Candidates, Categorical, Domain, Finite, Integer, Parameter, Real
 
 Json = Any  # what json.loads gives
@@ -231,6 +232,16 @@ PLAIN = OptionCodec(lambda value, _: _plain(value), lambda written, _: written)
 BOUNDS = OptionCodec(
     lambda value, _: None if (bounds := checked_bounds(value)) is None else list(bounds),
     lambda written, _: None if written is None else tuple(written),
+)
+LIMITS = OptionCodec(
+    lambda value, _: (
+        None
+        if (limits := checked_limits(value)) is None
+        else {name: list(bounds) for name, bounds in limits.items()}
+    ),
+    lambda written, _: (
+        None if written is None else {name: tuple(pair) for name, pair in written.items()}
+    ),
 )
 COST = OptionCodec(lambda value, _: _cost_as_json(value), lambda written, _: _cost(written))
 ACQUISITION = OptionCodec(

@@ -98,6 +98,7 @@ def audit(  # long: a line for each of its options
         noise=noise,
         replicates=noise is not None,
         bounds=read.bounds if of_values is None else of_values,
+        limits=read.limits,
         n_initial=n_initial,
         seed=seed,
         search=_SEARCH,
@@ -105,7 +106,7 @@ def audit(  # long: a line for each of its options
     for observation in read.history:
         trial = study.begin(observation.params)
         paid = observation.cost or None
-        study.tell(trial, observation.outcome, paid)
+        study.tell(trial, observation.outcome, paid, outcomes=observation.outcomes or None)
         study.should_stop()
     if len(study.history.succeeded) < study.design_size:
         message = (
@@ -113,6 +114,9 @@ def audit(  # long: a line for each of its options
             f" design of {study.design_size}, before which no rule is asked: give n_initial=...,"
             " at most as many as there are."
         )
+        raise InputError(message)
+    if not study.history.feasible:
+        message = "no evaluation has kept all limits, so there is nothing that a rule could judge."
         raise InputError(message)
     return _audit_of(study, lam, read.space, tuple(remarks), read.promises)
 
@@ -167,7 +171,9 @@ def _audit_of(
     promises: Promises,
 ) -> Audit:
     sign = 1.0 if study.direction == "minimize" else -1.0
-    values = [sign * float(o.value or 0.0) for o in study.history.succeeded]
+    values = [  # what breaks a limit is worth nothing
+        math.inf if o.infeasible else sign * float(o.value or 0.0) for o in study.history.succeeded
+    ]
     return Audit(
         tuple(
             _row(study, replayed, values, sign, lam)

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, NamedTuple
 
 from stopwise.core.checks import Bounds
+from stopwise.core.outcome_limits import Limits
 from stopwise.core.space import Space, as_domain
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import read_journal
@@ -34,6 +35,7 @@ class AuditedHistory(NamedTuple):
         notes: What was left out or assumed.
         bounds: The bounds of all values, if a study has them.
         promises: The gains that the study's own choices promised, and those that came.
+        limits: The limits of measured outcomes, if a study has them.
     """
 
     history: History
@@ -41,6 +43,7 @@ class AuditedHistory(NamedTuple):
     notes: tuple[str, ...]
     bounds: Bounds | None = None
     promises: Promises = Promises()
+    limits: Limits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +72,7 @@ class HistoryReader:
             return AuditedHistory(history, varied, (), *_of_study(data))
         rows = [dict(o.params) for o in history]
         space, notes = self._inferred(rows, list(rows[0]))
-        told = [
-            Observation(o.number, as_told(dict(o.params), space), o.outcome, o.cost)
-            for o in history
-        ]
+        told = [replace(o, params=as_told(dict(o.params), space), charged=True) for o in history]
         return AuditedHistory(History(tuple(told)), space, tuple(notes), *_of_study(data))
 
     def _of_rows(self, rows: list[Row]) -> AuditedHistory:
@@ -129,10 +129,10 @@ def _opened(data: Any) -> Any:  # noqa: ANN401
     return read_journal(data) if is_journal else data
 
 
-def _of_study(data: Any) -> tuple[Bounds | None, Promises]:  # noqa: ANN401
-    """The bounds and the promises of a study or a result; a bare history has none."""
+def _of_study(data: Any) -> tuple[Bounds | None, Promises, Limits | None]:  # noqa: ANN401
+    """The bounds, promises and limits of a study or a result; a bare history has none."""
     options: StudyOptions = getattr(data, "options", StudyOptions())
-    return options.bounds, getattr(data, "promises", Promises())
+    return options.bounds, getattr(data, "promises", Promises()), options.limits
 
 
 def _nothing(because: Sequence[str]) -> InputError:

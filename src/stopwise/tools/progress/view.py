@@ -17,6 +17,8 @@ from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
 from stopwise.tools.progress.words import amount, configuration, shortened, times
 
+_NOT_COUNTED = ("failed", "infeasible")  # of an observation that cannot be the best
+
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
@@ -68,16 +70,18 @@ def told(observation: Observation, unit: str = "") -> str:
     if observation.failed:
         why = f": {shortened(observation.message, 60)}" if observation.message else ""
         return f"trial {observation.number} failed after {cost}{why}"
-    return f"trial {observation.number}: {quantity(float(observation.value or 0.0))} for {cost}"
+    text = f"trial {observation.number}: {quantity(float(observation.value or 0.0))} for {cost}"
+    return f"{text}, infeasible" if observation.infeasible else text
 
 
 def _trials(study: Study) -> str:
     count = len(study.history)
-    failed = sum(o.failed for o in study.history)
+    failed, infeasible = (sum(getattr(o, of) for o in study.history) for of in _NOT_COUNTED)
     text = f"{count}"
     if study.max_trials is not None:
         text += f" of at most {study.max_trials}"
-    return f"{text}, {failed} failed" if failed else text
+    text += f", {failed} failed" if failed else ""
+    return f"{text}, {infeasible} infeasible" if infeasible else text
 
 
 def _best(study: Study) -> str:
@@ -113,6 +117,8 @@ def _stops(study: Study) -> tuple[Gauge, ...]:
         known, wanted = len(study.history.succeeded), study.n_initial
         if known < wanted:
             return (Gauge(f"not before the initial design is done, {known} of {wanted}"),)
+        if study.options.limits and not study.history.feasible:
+            return (Gauge("not before an evaluation keeps all limits"),)
     if not study.rules:
         return (Gauge("when nothing that is left is affordable"),)
     return tuple(

@@ -25,6 +25,7 @@ _SHAPES = {
     "cross": "m-3.5,-3.5l7,7m-7,0l7,-7",
     "diamond": "m0,-7l7,7l-7,7l-7,-7z",
     "dash": "m-4,0h8",
+    "square": "m-4,-4h8v8h-8z",
     "up": "m0,-5l5,8h-10z",
     "down": "m0,5l5,-8h-10z",
 }

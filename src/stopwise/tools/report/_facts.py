@@ -20,7 +20,7 @@ class Step:
     Args:
         at: 1, 2, 3, ...
         trial: What was observed.
-        best: The best value so far; None before any evaluation has succeeded.
+        best: The best value so far that keeps all limits; None before there is one.
         spent: What was spent so far.
         improved: Whether it is the best so far.
     """
@@ -56,8 +56,9 @@ class Facts:
         steps, spent = [], 0.0
         for at, trial in enumerate(self.study.history, start=1):
             spent += trial.cost if trial.charged else 0.0
-            improved = trial.value is not None and (
-                best is None or self.sign * trial.value < self.sign * best
+            counts = trial.value is not None and not trial.infeasible
+            improved = counts and (
+                best is None or self.sign * float(trial.value or 0.0) < self.sign * best
             )
             best = trial.value if improved else best
             steps.append(Step(at, trial, best, spent, improved))

@@ -125,7 +125,7 @@ def _answer(facts: Facts) -> Markup:
 def _more(facts: Facts) -> list[Markup]:
     """What could still be gained, and warnings about thresholds."""
     snapshot = facts.snapshot
-    if snapshot is None or snapshot.t < 0:
+    if snapshot is None or snapshot.t < 0 or math.isinf(snapshot.best):
         return []
     best = snapshot.sup(LogEIPC())
     lines = []
@@ -139,14 +139,15 @@ def _more(facts: Facts) -> list[Markup]:
             f" one would go on for any lam below {number(exp_or_inf(best.value))}."
         )
     said = facts.study.explain().splitlines()
-    lines += [line for line in said if line.startswith(("Warning:", "All "))]
+    lines += [line for line in said if line.startswith(("Warning:", "All ", "Of "))]
     return [el("p", line, class_="quiet") for line in lines]
 
 
 def _headline(facts: Facts) -> str:
     best = facts.result.best
     if best is None:
-        return f"{_state(facts)}: no evaluation has succeeded yet"
+        done = "kept all limits" if facts.succeeded else "succeeded"
+        return f"{_state(facts)}: no evaluation has {done} yet"
     return f"{_state(facts)}: the best value is {number(best.value)}"
 
 
@@ -160,7 +161,9 @@ def _numbers(facts: Facts) -> list[Markup]:
         cells.append(_number("Best value", number(best.value), f"trial {best.number}{doubt}"))
     left = None if study.budget is None else f"of a budget of {number(study.budget)}"
     cells.append(_number("Spent", number(result.spent), left))
-    notes = [f"{failed} failed" if failed else "", _running(len(study.pending))]
+    infeasible = sum(step.trial.infeasible for step in facts.steps)
+    broke = f"{infeasible} infeasible" if infeasible else ""
+    notes = [f"{failed} failed" if failed else "", broke, _running(len(study.pending))]
     told = ", ".join(filter(None, notes)) or "none failed"
     cells.append(_number("Trials", str(len(facts.steps)), told))
     if facts.lam is not None:

@@ -21,8 +21,9 @@ def best_picture(facts: Facts) -> Picture:
     """Best value against what was spent."""
     title = "Best value against what was spent"
     done = facts.succeeded
-    if not done:
-        return Picture("best", title, "No evaluation has given a value yet.")
+    if not done or facts.steps[-1].best is None:
+        did = "kept all limits" if done else "given a value"
+        return Picture("best", title, f"No evaluation has {did} yet.")
     values = [float(step.trial.value or 0.0) for step in done]
     y, positions = _robust(values, facts.sign, "value")
     beyond = {done[i].at for i in positions}
@@ -33,14 +34,13 @@ def best_picture(facts: Facts) -> Picture:
     chart.line([(s.spent, s.best) for s in facts.steps if s.best is not None], "a", steps=True)
     chart.key("best so far", "a")
     points = [(s.spent, s.trial.value, s) for s in shown if s.trial.value is not None]
-    _plot(chart, [p for p in points if p[2].at not in beyond], "p")
-    chart.key("trial", "p", "dot")
+    _trial_points(chart, [p for p in points if p[2].at not in beyond])
     edge = "up" if facts.sign > 0 else "down"
     _plot(chart, [p for p in points if p[2].at in beyond], "p", edge)
     last = next(s for s in reversed(facts.steps) if s.improved)
     chart.points([(last.spent, float(last.best or 0.0))], "b", "diamond", [last.trial.number])
     chart.key("best", "b", "diamond")
-    _failures(chart, [(s.spent, y.low, s) for s in shown if s.trial.failed])
+    _marked(chart, [(s.spent, y.low, s) for s in shown if s.trial.failed], "failed", "cross")
     if budget is not None:
         chart.upright(budget, "t")
         chart.key("budget", "t")
@@ -60,6 +60,9 @@ def _best_words(facts: Facts, last: Step, beyond: int) -> str:
     failed = len(facts.steps) - len(facts.succeeded)
     if failed:
         words += f" {failed} failed (crosses at the foot)."
+    infeasible = sum(step.trial.infeasible for step in facts.steps)
+    if infeasible:
+        words += f" {infeasible} broke a limit (hollow squares) and cannot be the best."
     if beyond:
         words += f" {beyond} far off are drawn at the edge (triangles)."
     if not facts.is_exact:
@@ -116,7 +119,7 @@ def costs_picture(facts: Facts) -> Picture:
     chart.key("actual", "p", "dot")
     if foreseen:
         chart.key("expected when asked", "t", "dash")
-    _failures(chart, [(s.at, s.trial.cost, s) for s in shown if s.trial.failed])
+    _marked(chart, [(s.at, s.trial.cost, s) for s in shown if s.trial.failed], "failed", "cross")
     words = _cost_words(facts)
     rows = [(s.at, s.trial.number, s.trial.expected_cost, s.trial.cost) for s in shown]
     header = ("told", "trial", "expected cost", "actual cost")
@@ -162,11 +165,20 @@ def _plot(
     )
 
 
-def _failures(chart: Chart, points: Sequence[tuple[float, float, Step]]) -> None:
-    """Crosses where trials failed, and their key."""
-    _plot(chart, points, "f", "cross")
+def _trial_points(chart: Chart, points: Sequence[tuple[float, float, Step]]) -> None:
+    """Trials with a value: dots, and squares for those that broke a limit."""
+    _plot(chart, [p for p in points if not p[2].trial.infeasible], "p")
+    chart.key("trial", "p", "dot")
+    _marked(chart, [p for p in points if p[2].trial.infeasible], "infeasible", "square")
+
+
+def _marked(
+    chart: Chart, points: Sequence[tuple[float, float, Step]], words: str, shape: str
+) -> None:
+    """Trials that cannot be the best, in a shape of their own, and its key."""
+    _plot(chart, points, "f", shape)
     if points:
-        chart.key("failed", "f", "cross")
+        chart.key(words, "f", shape)
 
 
 def _shown(steps: Sequence[Step]) -> list[Step]:

@@ -58,7 +58,7 @@ class Rival:
 def rivals(facts: Facts) -> list[Rival]:
     """Every rule of the study, and of the table, over the study's record."""
     snapshot = facts.snapshot
-    if snapshot is None or snapshot.t < 0:
+    if snapshot is None or snapshot.t < 0 or not snapshot.has_incumbent:
         return []
     # What runs, what failed and what is left are of today; the past knew none of it.
     past = replace(snapshot, pending=snapshot.pending[:0], left=math.inf, search=_QUICK)
@@ -129,7 +129,8 @@ def _trace(facts: Facts, past: Snapshot, rule: StoppingRule) -> tuple[Trace, str
 def _asked_at(past: Snapshot, rule: StoppingRule, moments: Sequence[int]) -> Trace:
     """The rule's signals after so many observations each, up to where it stops."""
     trace = Trace()
-    for n in moments:
+    kept = (n for n in moments if past.prefix(n).has_incumbent)  # before, none is asked
+    for n in kept:
         trace = Trace.of((*trace.signals, rule.signal(past.prefix(n))))
         if rule.verdict(trace).stop:
             break

@@ -16,6 +16,7 @@ _MISSING = "\u2013"
 _MOST_CELLS = 12_000  # of the table of trials: some 500 trials of 15 parameters
 _MANY = 9  # columns of which a sheet of paper holds no more
 _LONGEST = 300  # characters of a message
+_OUTCOME = "n outcome"  # the class of the cells of a measured outcome
 _LONGEST_VALUE = 80  # characters of a choice
 
 
@@ -68,6 +69,7 @@ def trials_table(facts: Facts, codec: Mixed) -> tuple[Markup, str]:
         )
     kinds = [None if isinstance(p, Categorical) else "n" for p in codec.parameters]
     columns = [("trial", None), ("value", "n"), ("cost", "n"), *zip(names, kinds, strict=True)]
+    columns += [(name, _OUTCOME) for name in facts.study.options.limits or {}]
     if any(step.trial.message for step in steps):
         columns.append(("message", "long"))
     head = [
@@ -91,6 +93,8 @@ def _row(step: Step, columns: Sequence[tuple[str, str | None]], *, best: bool) -
     for name, kind in columns:
         if kind == "long":
             cells.append(el("td", shortened(trial.message, _LONGEST), class_=kind))
+        elif kind == _OUTCOME:
+            cells.append(_td(trial.outcomes.get(name), exact=True))
         else:
             cells.append(el("td", setting(trial.params[name]), class_=kind))
     number = el("th", trial.number, scope="row")

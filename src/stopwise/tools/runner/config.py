@@ -12,6 +12,7 @@ from typing import Any, Literal
 from stopwise.acquisition import ACQUISITIONS
 from stopwise.core.checks import listed
 from stopwise.core.exchange_rate import exchange_rate
+from stopwise.core.outcome_limits import Limits, checked_limits
 from stopwise.core.space import Categorical, Integer, Parameter, Real, as_domain
 from stopwise.errors import StopwiseError
 from stopwise.study.hard_limits import FAILURES
@@ -23,7 +24,7 @@ from stopwise.tools.runner.toml_table import TomlTable, shown
 # Options that have a table or a reader of their own in the file; [search] takes all others too.
 _SAID_OTHERWISE = (
     *("lam", "cost", "budget", "direction", "max_trials"),
-    *("acquisition", "stopping", "watch", "noise", "n_initial", "start_from", "seed"),
+    *("acquisition", "stopping", "watch", "noise", "n_initial", "start_from", "seed", "limits"),
 )
 _NO_WORTH = """{} needs to know what an improvement is worth to you:
 
@@ -113,6 +114,7 @@ class Config:
     value: Value
     cost: Cost
     worth: Worth | None
+    limits: Limits | None
     failures: Failures
     search: SearchSettings
     data: Mapping[str, Any]
@@ -137,7 +139,7 @@ def load(path: Path) -> Config:
     """Read and check a file; every error names its line."""
     path = path.absolute()
     top = TomlTable.read(path)
-    space = _space(top.table("parameters"))
+    space, limits = _space(top.table("parameters")), _limits(top.table("limits", {}))
     config = Config(
         path=path,
         command=top.texts("command"),
@@ -152,8 +154,9 @@ def load(path: Path) -> Config:
         value=_value(top.table("value", {})),
         cost=_cost(top.table("cost", {})),
         worth=_worth(top.table("worth", {})),
+        limits=limits,
         failures=_failures(top.table("failures", {})),
-        search=_search(top.table("search", {}), space),
+        search=_search(top.table("search", {}), space, limits),
         data=top.data,
     )
     top.done()
@@ -281,7 +284,21 @@ def _failures(table: TomlTable) -> Failures:
     return failures
 
 
-def _search(table: TomlTable, space: Mapping[str, Parameter]) -> SearchSettings:
+def _limits(table: TomlTable) -> Limits | None:
+    """The lowest and the highest value allowed of each outcome that the program reports."""
+    limits = {name: table.any(name) for name in table.data}
+    for name, pair in limits.items():
+        try:
+            checked_limits({name: pair})
+        except StopwiseError as error:
+            example = "toxicity = [-inf, 3.0]"
+            raise table.error(name, f"{error} In this file: {example}.") from error
+    return checked_limits(limits)
+
+
+def _search(
+    table: TomlTable, space: Mapping[str, Parameter], limits: Limits | None
+) -> SearchSettings:
     noise = table.any("noise", None)
     if isinstance(noise, str):
         table.word("noise", ["learn"])
@@ -295,19 +312,19 @@ def _search(table: TomlTable, space: Mapping[str, Parameter]) -> SearchSettings:
         table.whole("n_initial", None),
         _start_from(table, space),
         table.whole("seed", 0, least=0),
-        _further(table, noise),
+        _further(table, {"noise": noise, "limits": limits}),
     )
     table.done()
     return search
 
 
-def _further(table: TomlTable, noise: object) -> dict[str, Any]:
-    """All other options of a study, as they stand and as the study checks them."""
+def _further(table: TomlTable, beside: Mapping[str, Any]) -> dict[str, Any]:
+    """All other options of a study, as they stand and as the study checks them beside some."""
     values = {name: table.any(name, None) for name in names(_SAID_OTHERWISE)}
     further = {name: value for name, value in values.items() if value is not None}
     for name, value in further.items():
         try:
-            StudyOptions.of({"noise": noise, name: value})
+            StudyOptions.of({**beside, name: value})
         except StopwiseError as error:
             raise table.error(name, str(error)) from error
     return further

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,12 +29,14 @@ class ProgramResult:
         cost: None where every trial costs 1, and where a failed program reported none.
         message: Why it failed.
         retriable: Whether another start might help.
+        outcomes: What was measured besides, where the file has limits of it.
     """
 
     value: float | None
     cost: float | None
     message: str = ""
     retriable: bool = True
+    outcomes: Mapping[str, float] | None = None
 
 
 def read_result(config: Config, running: RunningProgram, ended: ProgramEnd) -> ProgramResult:
@@ -102,9 +105,17 @@ def _reported(config: Config, answer: object, by_clock: float | None) -> Program
     if cost is not None and not cost > 0:
         raise _NoAnswerError(f"the reported cost must be positive, not {cost!r}")
     try:
-        return ProgramResult(_number(answer, config.value.key), cost)
+        value, outcomes = _number(answer, config.value.key), _outcomes(config, answer)
+        return ProgramResult(value, cost, outcomes=outcomes)
     except _NoAnswerError as error:
         return ProgramResult(None, cost, str(error))
+
+
+def _outcomes(config: Config, answer: dict[str, object]) -> dict[str, float] | None:
+    """The outcomes that have limits: under "outcomes", or beside the value."""
+    given = answer.get("outcomes")
+    source = given if isinstance(given, dict) else answer
+    return {name: _number(source, name) for name in config.limits} if config.limits else None
 
 
 def _number(answer: dict[str, object], key: str) -> float:

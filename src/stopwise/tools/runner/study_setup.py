@@ -51,6 +51,7 @@ def _options(config: Config) -> dict[str, Any]:
         "stopping": rules[0] if len(rules) == 1 else rules,  # a budget replaces "pbgi" alone
         "watch": [rule.made() for rule in search.watch],
         "noise": search.noise,
+        "limits": config.limits,
         "n_initial": search.n_initial,
         "start_from": search.start_from,
         "seed": search.seed,

@@ -174,16 +174,24 @@ class _Loop:
 
     def tell(self, trial: Trial, result: ProgramResult) -> None:
         """Tell the study the result, and report the change."""
-        tell_or_save(self.study, trial, result.value, result.cost, message=result.message)
+        tell_or_save(
+            self.study,
+            trial,
+            result.value,
+            result.cost,
+            message=result.message,
+            outcomes=result.outcomes,
+        )
         self.failed_in_a_row = 0 if result.value is not None else self.failed_in_a_row + 1
-        paid = self.study.history[-1].cost
-        cost = f"cost {quantity(paid)}"
+        told = self.study.history[-1]
+        cost = f"cost {quantity(told.cost)}"
         if result.value is None:
             line = f"trial {trial.number} failed ({cost}): {result.message}"
         else:
             best = self.study.best
             best_so_far = "" if best is None else f"; best {quantity(best.value)}"
             line = f"trial {trial.number}: {quantity(result.value)} ({cost}){best_so_far}"
+            line += f"; infeasible, {told.message}" if told.infeasible else ""
         self.on_change(self.study, line)
 
     def fails_too_often(self) -> bool:

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 import stopwise as sw
 from stopwise_paper.cell import Cell
-from stopwise_paper.problems import LEARNED, Evaluation, Problem, Table, make_problem
+from stopwise_paper.problems import LEARNED, PaidValue, Problem, Table, make_problem
 from stopwise_paper.problems.box import sobol_points
 from stopwise_paper.problems.synthetic_costs import SyntheticCost
 from stopwise_paper.runs.beliefs.plan import PRICED_DESIGN
@@ -95,7 +95,7 @@ class _Evaluated:
     values: list[float | None] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
     regret: list[float] = field(default_factory=list)
-    _best: Evaluation | None = None
+    _best: PaidValue | None = None
 
     def evaluate(self, params: Mapping[str, Any]) -> tuple[float | None, float]:
         """The value at a configuration (None if it failed) and its cost."""

@@ -2,6 +2,7 @@
 """Laws, one a file: what a belief says of f(x)."""
 
 from stopwise.core.beliefs.laws.bounded import Bounded
+from stopwise.core.beliefs.laws.chance import Chance
 from stopwise.core.beliefs.laws.doubted import Doubted
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.beliefs.laws.log_warped import LogWarped
@@ -12,6 +13,7 @@ from stopwise.core.beliefs.laws.soft_warped import SoftWarped
 
 __all__ = [
     "Bounded",
+    "Chance",
     "Doubted",
     "FairValue",
     "Law",

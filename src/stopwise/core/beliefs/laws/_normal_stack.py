@@ -66,7 +66,7 @@ class NormalStack(NamedTuple):
         slopes = _in_order(fair.d_mean, fair.d_std)
         return FairValue(fair.value, slopes, fair.d_log_price), ~(fair.value <= self.knee)
 
-    def quantile(self, z: float) -> WithSlopes | None:
+    def quantile(self, z: Array | float) -> WithSlopes | None:
         """The root of the z-score of the cdf; None where it is not found.
 
         It lies between the quantiles of the components: Newton's method, which halves the bracket
@@ -98,9 +98,9 @@ class NormalStack(NamedTuple):
         found = np.isfinite(value + at.excess + at.d_mean.sum(axis=0)).all()
         return WithSlopes(value, _in_order(at.d_mean, at.d_mean * at.scores)) if found else None
 
-    def _at(self, level: Array, z: float) -> _Quantile:
+    def _at(self, level: Array, z: Array | float) -> _Quantile:
         """The cdf at a level. Above the median by its complement: both tails are precise."""
-        sign = -1.0 if z > 0.0 else 1.0
+        sign = np.where(np.asarray(z) > 0.0, -1.0, 1.0)
         warps = [_warped(law, level) for law in self.laws]
         scores = (np.array([value for value, _ in warps]) - self.mean) / self.std
         log_slopes = np.array([log_slope for _, log_slope in warps])

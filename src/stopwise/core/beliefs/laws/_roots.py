@@ -34,12 +34,16 @@ class Rates(NamedTuple):
     bend: Array
 
 
-class Improvement(Protocol):
-    """What of a law is read here."""
+class AtPoints(Protocol):
+    """What has an entry for each of some points."""
 
     def at(self, where: Mask) -> Self:
-        """The law at some of the points."""
+        """The same at some of the points."""
         ...
+
+
+class Improvement(AtPoints, Protocol):
+    """What of a law is read here."""
 
     def log_ei(self, level: Array | float) -> WithSlopes:
         """Log of the expected improvement below a level."""
@@ -55,6 +59,7 @@ class Improvement(Protocol):
 
 
 L = TypeVar("L", bound=Improvement)
+P = TypeVar("P", bound=AtPoints)
 
 
 def rates(law: Improvement, level: Array) -> Rates:
@@ -138,7 +143,7 @@ def _fair_value(
 
 
 def increasing_root(
-    law: L, ask: Callable[[L, Array], tuple[Array, Array]], low: Array, high: Array
+    law: P, ask: Callable[[P, Array], tuple[Array, Array]], low: Array, high: Array
 ) -> Array:
     """The roots of an increasing function within a bracket: Newton's method, safeguarded.
 

@@ -73,7 +73,7 @@ class WarpedNormal(ABC):
         z, slopes = self.normal.z_score(v)
         return WithSlopes(z, tuple(np.where(np.isfinite(v), slope, 0.0) for slope in slopes))
 
-    def quantile(self, z: float) -> WithSlopes:
+    def quantile(self, z: Array | float) -> WithSlopes:
         """The quantile of the normal, unwarped."""
         v, slopes = self.normal.quantile(z)
         outer = self._inverse_slope(v)

@@ -143,7 +143,7 @@ class Bounded:
             np.where(inside, z, outside), tuple(np.where(inside, slope, 0.0) for slope in slopes)
         )
 
-    def quantile(self, z: float) -> WithSlopes:
+    def quantile(self, z: Array | float) -> WithSlopes:
         """That of the law inside, clipped."""
         value, slopes = self.law.quantile(z)
         inside = (value >= self.low) & (value <= self.high)

@@ -124,14 +124,14 @@ class Doubted:
         factor = np.where(below, np.where(np.isfinite(z), ratio, 0.0), 1.0)
         return WithSlopes(z, tuple(scaled(factor, slope) for slope in inner.slopes))
 
-    def quantile(self, z: float) -> WithSlopes:
+    def quantile(self, z: Array | float) -> WithSlopes:
         """The level of doubt where the mass at it is; above, the law's; below, that of p/trust."""
         at_level = self.law.log_cdf(self.level)
-        log_p = float(log_ndtr(z))
+        log_p = log_ndtr(z)
         above, deep = log_p >= at_level, log_p < at_level + math.log(self.trust)
         inner = self.law.quantile(z)
-        log_q = min(log_p - math.log(self.trust), -1e-300)
-        deeper = self.law.quantile(float(ndtri_exp(log_q))) if deep.any() else inner
+        log_q = np.minimum(log_p - math.log(self.trust), -1e-300)
+        deeper = self.law.quantile(ndtri_exp(log_q)) if deep.any() else inner
         value = np.where(above, inner.value, np.where(deep, deeper.value, self.level))
         slopes = (
             np.where(above, a, np.where(deep, b, 0.0))

@@ -12,7 +12,8 @@ deviation may be infinite: that of a warped normal overflows while its quantiles
 
 A law has parameters, arrays with one entry a point: mean and deviation of a normal; two of each
 component of a mixture. Whoever knows how the parameters change with x gets gradients in x by the
-chain rule, whatever the law. Levels and prices are numbers, or arrays with one entry a point.
+chain rule, whatever the law. Levels, prices and z-scores are numbers, or arrays with one entry a
+point.
 """
 
 from __future__ import annotations
@@ -92,8 +93,8 @@ class Law(Protocol):
         """The same on the scale of a standard normal: the z with Phi(z) = P(f <= level)."""
         ...
 
-    def quantile(self, z: float) -> WithSlopes:
-        """The value below which f is with probability Phi(z)."""
+    def quantile(self, z: Array | float) -> WithSlopes:
+        """The value below which f is with probability Phi(z); infinite where no value is."""
         ...
 
     def fair_value(self, price: Array | float) -> FairValue:

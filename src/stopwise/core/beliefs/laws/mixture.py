@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri_exp
@@ -146,7 +147,7 @@ class Mixture:
             slopes += [scaled(factor, slope) for slope in part.slopes]
         return WithSlopes(z, tuple(slopes))
 
-    def quantile(self, z: float) -> WithSlopes:
+    def quantile(self, z: Array | float) -> WithSlopes:
         """The root of the z-score, between the least and the largest quantile of a component."""
         if len(self.laws) == 1:
             return self.laws[0].quantile(z)
@@ -154,18 +155,13 @@ class Mixture:
         quick = None if stack is None else stack.quantile(z)
         return self._searched_quantile(z) if quick is None else quick
 
-    def _searched_quantile(self, z: float) -> WithSlopes:
+    def _searched_quantile(self, z: Array | float) -> WithSlopes:
         """The same for components of any kind."""
-
-        def excess(law: Mixture, level: Array) -> tuple[Array, Array]:
-            at = law._z(level)
-            with np.errstate(over="ignore", invalid="ignore"):
-                return at - z, np.exp(law.log_density(level) + 0.5 * at * at + LOG_SQRT_2PI)
-
         parts = self._components.with_slopes(lambda law, _: law.quantile(z))
         ends = np.array([part.value for part in parts])[self.weights > 0.0]
         low, high = ends.min(axis=0), ends.max(axis=0)
-        value = increasing_root(self, excess, low, high)
+        aimed = _Aimed(self, np.broadcast_to(z, low.shape))
+        value = increasing_root(aimed, _Aimed.excess, low, high)
         # A jump of the cdf is at the quantile of a component, up to where the bracket closed.
         nearest = np.take_along_axis(ends, np.abs(ends - value).argmin(axis=0)[None], axis=0)[0]
         closed = _CLOSED * np.minimum(high - low, 1.0 + np.abs(value))
@@ -231,7 +227,7 @@ class Mixture:
         return z
 
     def _slopes_of_quantile(
-        self, value: Array, z: float, parts: list[WithSlopes]
+        self, value: Array, z: Array | float, parts: list[WithSlopes]
     ) -> tuple[Array, ...]:
         """-dF/dparameter over the density; at a jump, the slopes of the components that jump."""
         log_density = self.log_density(value)
@@ -250,6 +246,24 @@ class Mixture:
                 for slope, in_part in zip(score.slopes, part.slopes, strict=True)
             ]
         return tuple(slopes)
+
+
+class _Aimed(NamedTuple):
+    """A mixture and the z-scores whose levels are looked for."""
+
+    law: Mixture
+    z: Array
+
+    def at(self, where: Mask) -> _Aimed:
+        """The same at some of the points."""
+        return _Aimed(self.law.at(where), self.z[where])
+
+    def excess(self, level: Array) -> tuple[Array, Array]:
+        """The z-scores at levels over those looked for, and their slopes in the level."""
+        at = self.law._z(level)  # noqa: SLF001  of this file
+        with np.errstate(over="ignore", invalid="ignore"):
+            slope = np.exp(self.law.log_density(level) + 0.5 * at * at + LOG_SQRT_2PI)
+        return at - self.z, slope
 
 
 def _components_of(weight: float, law: Law) -> list[tuple[float, Law]]:

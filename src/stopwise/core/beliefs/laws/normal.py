@@ -91,7 +91,7 @@ class Normal(NamedTuple):
             z = (level - self.mean) / std
             return WithSlopes(z, (-1.0 / std, -z / std))
 
-    def quantile(self, z: float) -> WithSlopes:
+    def quantile(self, z: Array | float) -> WithSlopes:
         r""":math:`m + z s`."""
         ones = np.ones_like(self.mean)
         return WithSlopes(self.mean + z * self.std, (ones, z * ones))

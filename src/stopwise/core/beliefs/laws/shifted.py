@@ -71,7 +71,7 @@ class Shifted:
         """The law's at the level moved back."""
         return self.law.z_score(level - self.by)
 
-    def quantile(self, z: float) -> WithSlopes:
+    def quantile(self, z: Array | float) -> WithSlopes:
         """The law's, moved."""
         value, slopes = self.law.quantile(z)
         return WithSlopes(value + self.by, slopes)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The chance that an evaluation succeeds: that it gives a value, and keeps all limits.
+
+It is a product of parts that are taken for independent: where evaluations fail is learned by a
+classifier, and each limited outcome has a model of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from stopwise.core.beliefs.gp import Posterior
+from stopwise.core.beliefs.laws import Chance, Law
+from stopwise.core.beliefs.surrogate import Marginals
+from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
+
+_LEAST_LOG_CHANCE = -600.0  # of a law: so that prices over chances stay within range
+_LEAST_STD = 1e-100  # where an outcome is certain
+_NEVER = -1e6  # the log of a probability that counts as 0
+
+
+class LogChance(Protocol):
+    """The log of a probability by place."""
+
+    def log_chance(self, X: Array) -> Array:
+        """At the rows of X."""
+        ...
+
+    def log_chance_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """The same with its gradient in x."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WithinLimits:
+    """The probability that a measured outcome is within its limits.
+
+    Args:
+        outcome: The posterior of the outcome, without a warp.
+        low: The lower limit, or -inf.
+        high: The upper limit, or inf.
+    """
+
+    outcome: Posterior
+    low: float
+    high: float
+
+    def log_chance(self, X: Array) -> Array:
+        r"""Log of :math:`\Phi(b) - \Phi(a)` with the standardised limits a, b."""
+        a, b = self._standardised(*self.outcome(X))
+        return log_between(a, b)
+
+    def log_chance_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """The same with its gradient in x."""
+        (mean, std), d_mean, d_std = self.outcome.with_gradient(X)
+        a, b = self._standardised(mean, std)
+        value = log_between(a, b)
+        with np.errstate(over="ignore", invalid="ignore"):
+            at_a, at_b = (np.exp(-0.5 * z * z - LOG_SQRT_2PI - value) for z in (a, b))
+            s = np.maximum(std, _LEAST_STD)
+            by_mean = (at_a - at_b) / s
+            by_std = (_product(a, at_a) - _product(b, at_b)) / s
+            gradient = by_mean[:, None] * d_mean + by_std[:, None] * d_std
+        flat = (value <= _NEVER)[:, None] | ~np.isfinite(gradient)
+        return value, np.where(flat, 0.0, gradient)
+
+    def _standardised(self, mean: Array, std: Array) -> tuple[Array, Array]:
+        s = np.maximum(std, _LEAST_STD)
+        with np.errstate(over="ignore"):
+            return (self.low - mean) / s, (self.high - mean) / s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Success:
+    """The chance that an evaluation succeeds: the product of its parts.
+
+    Args:
+        parts: The probabilities, at least one.
+    """
+
+    parts: tuple[LogChance, ...]
+
+    def log_chance(self, X: Array) -> Array:
+        """The sum of logs at the rows of X."""
+        return np.asarray(sum(part.log_chance(X) for part in self.parts))
+
+    def log_chance_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """The same with its gradient in x."""
+        values, gradients = zip(
+            *(part.log_chance_with_gradient(X) for part in self.parts), strict=True
+        )
+        return np.asarray(sum(values)), np.asarray(sum(gradients))
+
+    def of(self, model: Marginals) -> ChanceMarginals:
+        """A model of f whose values come with this chance."""
+        return ChanceMarginals(model, self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChanceMarginals:
+    """A model of f at points whose values come with a chance."""
+
+    model: Marginals
+    success: Success
+
+    def law(self, X: Array) -> Law:
+        """The law of f with the chance."""
+        log_chance = np.maximum(self.success.log_chance(X), _LEAST_LOG_CHANCE)
+        return Chance(self.model.law(X), log_chance)
+
+    def law_with_gradient(self, X: Array) -> tuple[Law, tuple[Array, ...]]:
+        """The law and the gradients of its parameters: the model's, and the log chance."""
+        law, gradients = self.model.law_with_gradient(X)
+        log_chance, gradient = self.success.log_chance_with_gradient(X)
+        least = log_chance <= _LEAST_LOG_CHANCE
+        of_chance = np.where(least[:, None], 0.0, gradient)
+        return Chance(law, np.where(least, _LEAST_LOG_CHANCE, log_chance)), (*gradients, of_chance)
+
+
+def log_between(a: Array, b: Array) -> Array:
+    r"""Log of :math:`\Phi(b) - \Phi(a)` for a < b, precise in both tails."""
+    with np.errstate(all="ignore"):
+        upper = a + b > 0.0
+        a, b = np.where(upper, -b, a), np.where(upper, -a, b)
+        below, total = log_ndtr(a), log_ndtr(b)
+        value = total + np.log(-np.expm1(np.minimum(below - total, 0.0)))
+    return np.where(value > _NEVER, value, _NEVER)
+
+
+def _product(z: Array, density: Array) -> Array:
+    """A bound times the density there; 0 of an infinite bound."""
+    return np.where(np.isfinite(z), z, 0.0) * density

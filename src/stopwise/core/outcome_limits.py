@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limits of measured outcomes: what an evaluation must keep besides giving a good value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from stopwise.core.checks import Bounds, as_number, checked_bounds
+from stopwise.core.numerics.limits import LARGEST_VALUE
+from stopwise.errors import InputError, InputTypeError, shown
+
+Limits: TypeAlias = Mapping[str, Bounds]
+
+_ADVICE = "Give limits={'toxicity': (None, 3.0)}: each outcome's lowest and highest allowed value."
+
+
+def checked_limits(given: object) -> dict[str, Bounds] | None:
+    """The limits by outcome; an error says what is wrong with them. None where there are none."""
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        message = f"limits={shown(given)} are not limits by name. {_ADVICE}"
+        raise InputTypeError(message)
+    limits: dict[str, Bounds] = {}
+    for name, pair in given.items():
+        try:
+            bounds = checked_bounds(pair)
+        except (InputError, InputTypeError) as error:
+            pairs = "two numbers, the lower one first, of which one may be None"
+            message = f"limits of {name!r} are {shown(pair)}, and not {pairs}. {_ADVICE}"
+            raise type(error)(message) from None
+        if bounds is None:
+            message = f"limits of {name!r} are {shown(pair)}, which is no limit. {_ADVICE}"
+            raise InputError(message)
+        limits[name] = bounds
+    return limits or None
+
+
+def checked_fallback(given: object, limits: Limits | None) -> float | None:
+    """The value of the status quo; it has a meaning only where there are limits."""
+    if given is None:
+        return None
+    advice = "Give the value that you have if no evaluation keeps the limits, or leave it out."
+    value = as_number("fallback", given, advice)
+    if not abs(value) < LARGEST_VALUE:
+        message = f"fallback={shown(given)} is no value that can be compared with. {advice}"
+        raise InputError(message)
+    if limits is None:
+        message = f"fallback={shown(given)} without limits=: there is nothing to fall back from."
+        raise InputError(message)
+    return value
+
+
+def checked_outcomes(given: object, limits: Limits | None) -> dict[str, float]:
+    """The measured outcomes of an evaluation; each that has limits must be among them."""
+    if given is None:
+        given = {}
+    if not isinstance(given, Mapping):
+        message = f"outcomes={shown(given)}: give a dict of what was measured, by name."
+        raise InputTypeError(message)
+    missing = [name for name in limits or {} if name not in given]
+    if missing:
+        message = (
+            f"the outcome {missing[0]!r} is missing, and this study has limits of it: tell it too,"
+            f" as in study.tell(trial, value, cost, outcomes={{{missing[0]!r}: ...}}). An"
+            " evaluation that could not be measured has failed: tell None as its value."
+        )
+        raise InputError(message)
+    unknown = [name for name in given if name not in (limits or {})]
+    if unknown:
+        has = ", ".join(limits or {}) or "no limits"
+        message = f"{unknown[0]!r} is no outcome with limits of this study, which has {has}."
+        raise InputError(message)
+    return {name: _measured(name, given[name]) for name in limits or {}}
+
+
+def _measured(name: str, given: Any) -> float:  # noqa: ANN401  what the user tells
+    advice = "If it could not be measured the evaluation has failed: tell None as its value."
+    value = as_number(f"the outcome {name!r}", given, advice)
+    if not abs(value) < LARGEST_VALUE:
+        message = f"the outcome {name!r} is {shown(given)}, which cannot be modelled. {advice}"
+        raise InputError(message)
+    return value
+
+
+def broken_limits(outcomes: Mapping[str, float], limits: Limits | None) -> list[str]:
+    """The names of outcomes that are beyond their limits, as measured."""
+    intervals = {name: as_interval(*bounds) for name, bounds in (limits or {}).items()}
+    return [
+        name
+        for name, (low, high) in intervals.items()
+        if name in outcomes and not low <= outcomes[name] <= high
+    ]
+
+
+def as_interval(low: float | None, high: float | None) -> tuple[float, float]:
+    """Limits as numbers; infinite where there is none."""
+    return -math.inf if low is None else low, math.inf if high is None else high

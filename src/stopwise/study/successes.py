@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Successes: the chance to succeed that follows from a history.
+
+It is the probability that an evaluation gives a value, learned where some have failed, times the
+probabilities that measured outcomes keep their limits. It depends on the history alone, so a
+resumed study has the same. Hyper-parameters are chosen at the sizes of ``RefitAtSizes``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stopwise.core.beliefs.classifier import choose_hyperparameters, fit_classifier
+from stopwise.core.beliefs.fit import NUGGET, fit_posterior
+from stopwise.core.beliefs.gp import Posterior, condition
+from stopwise.core.beliefs.hyperparameters import Hyperparameters
+from stopwise.core.beliefs.refits import RefitAtSizes
+from stopwise.core.beliefs.success import LogChance, Success, WithinLimits
+from stopwise.core.numerics.arrays import Array, Mask
+from stopwise.core.outcome_limits import as_interval
+from stopwise.record.history import History
+from stopwise.study.encoded_history import EncodedHistory
+from stopwise.study.options import StudyOptions
+
+FEASIBLE_FROM = 0.5  # with noise, a point keeps the limits if that is more likely than not
+_FAILURES, _OUTCOMES = RefitAtSizes(always_up_to=30), RefitAtSizes()
+
+
+class Successes:
+    """The chance to succeed after each observation.
+
+    Args:
+        encoded: The encoded history.
+        options: Of the study; failures, limits and noise matter here.
+    """
+
+    def __init__(self, encoded: EncodedHistory, options: StudyOptions) -> None:
+        self._encoded = encoded
+        self._options = options
+        # For each model, the first observations and the hyper-parameters that were chosen by them.
+        self._chosen: dict[str, tuple[History, Hyperparameters]] = {}
+        self._latest: tuple[History, Success | None] | None = None
+
+    def after(self, history: History) -> Success | None:
+        """The chance after a history; None while nothing speaks against success."""
+        if self._latest is None or self._latest[0] is not history:
+            parts = (*self._of_failures(history), *self._of_limits(history))
+            self._latest = history, Success(parts) if parts else None
+        return self._latest[1]
+
+    def feasible(self, history: History) -> Mask | None:
+        """Which observations with a value keep the limits; None where there are none.
+
+        They are judged as measured, or, where evaluations are noisy, by the probability that they
+        keep all limits: it must be ``FEASIBLE_FROM`` at least.
+        """
+        if self._options.limits is None:
+            return None
+        if self._options.noise is None:
+            return np.array([not o.infeasible for o in history.succeeded], dtype=bool)
+        X, _ = self._encoded.evaluated(history)
+        if not len(X):
+            return np.zeros(0, dtype=bool)
+        log_chance = Success(tuple(self._of_limits(history))).log_chance(X)
+        return np.asarray(log_chance >= np.log(FEASIBLE_FROM))
+
+    def _of_failures(self, history: History) -> list[LogChance]:
+        """Where evaluations fail, if any has."""
+        succeeded = np.array([not o.failed for o in history], dtype=bool)
+        if succeeded.all() or self._options.failures == "median":
+            return []
+        X, groups = self._encoded.all(history), self._encoded.domain.groups
+        size = _FAILURES.latest(len(history))
+        known = self._chosen.get("")
+        if known is None or known[0] != history[:size]:
+            chosen = choose_hyperparameters(X[:size], succeeded[:size], groups)
+            self._chosen[""] = known = history[:size], chosen
+        return [fit_classifier(X, succeeded, groups, known[1])]
+
+    def _of_limits(self, history: History) -> list[LogChance]:
+        """Whether each limited outcome is within its limits, once it was measured."""
+        limits = self._options.limits or {}
+        X, measured = self._encoded.outcomes(history, list(limits))
+        if not len(X):
+            return []
+        return [
+            WithinLimits(self._outcome(f"outcome {name}", history, X, y), *as_interval(*bounds))
+            for (name, bounds), y in zip(limits.items(), measured, strict=True)
+        ]
+
+    def _outcome(self, key: str, history: History, X: Array, y: Array) -> Posterior:
+        """The plain model of an outcome; exact, or with a noise that is learned."""
+        exact, groups = self._options.noise is None, self._encoded.domain.groups
+        size = _OUTCOMES.latest(len(y))
+        known = self._chosen.get(key)
+        first = History(history.succeeded[:size])
+        if known is None or known[0] != first:
+            fitted = fit_posterior(
+                X[:size], y[:size], groups=groups, noise=NUGGET if exact else None,
+                interpolate=exact,
+            )  # fmt: skip
+            self._chosen[key] = known = first, fitted.hyper
+        return condition(X, y, known[1], groups=groups, interpolate=exact)

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limits of measured outcomes: modelled, kept by the best, and looked for until one keeps them."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import stopwise as sw
+from stopwise.acquisition.chance_per_cost import ChancePerCost
+from stopwise.errors import InputError, InputTypeError
+from stopwise.record.outcomes import Completed, Infeasible
+
+SPACE = {"dose": sw.Real(0.0, 1.0), "heat": sw.Real(0.0, 1.0)}
+TABLE = sw.Candidates([{"dose": i / 19, "heat": (7 * i % 20) / 19} for i in range(20)])
+LIMITS = {"toxicity": (None, 2.0)}
+OPTIONS = {"lam": 1e-3, "limits": LIMITS, "surrogate": "plain"}
+
+
+def toxicity(params):
+    return 4.0 * params["dose"] ** 2 + params["heat"]
+
+
+def harm(params):
+    return -0.9 * params["dose"] - 0.3 * math.sin(5 * params["heat"])
+
+
+def chemist(params):
+    return sw.Evaluation(harm(params), outcomes={"toxicity": toxicity(params)})
+
+
+def told(study, params):
+    study.tell(params, harm(params), outcomes={"toxicity": toxicity(params)})
+
+
+def run(study, most):
+    while len(study.history) < most and not study.should_stop().stop:
+        trial = study.ask()
+        study.tell(trial, harm(trial.params), outcomes={"toxicity": toxicity(trial.params)})
+    return study
+
+
+# ----------------------------------------------------------------------------------- telling
+
+
+def test_what_breaks_a_limit_is_paid_and_informative_and_never_the_best():
+    study = sw.Study(SPACE, **OPTIONS)
+    good, bad = {"dose": 0.5, "heat": 0.3}, {"dose": 0.9, "heat": 0.3}
+    told(study, good)
+    study.tell(bad, harm(bad), outcomes={"toxicity": toxicity(bad)}, charge=True)
+    first, second = study.history
+    assert first.outcome == Completed(harm(good))
+    assert second.outcome == Infeasible(harm(bad), "beyond its limits: toxicity is 3.54")
+    assert (second.failed, second.infeasible, study.spent) == (False, True, 1.0)
+    assert second.outcomes == {"toxicity": toxicity(bad)}
+    assert study.best.params == good
+    assert study.history.feasible == (first,)
+    assert study.history.succeeded == (first, second)
+    assert repr(study).endswith(f"best {harm(good):.4g}>")
+    now = study.snapshot()
+    assert (now.n, now.incumbent, now.best) == (2, 0, harm(good))
+    assert study.history.to_frame()["toxicity"].tolist() == [toxicity(good), toxicity(bad)]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "message"),
+    [
+        (None, r"the outcome 'toxicity' is missing.*outcomes=\{'toxicity': \.\.\.\}"),
+        ({}, "the outcome 'toxicity' is missing"),
+        ({"toxicity": 1.0, "smell": 2.0}, "'smell' is no outcome with limits.*has toxicity"),
+        ({"toxicity": math.nan}, "the outcome 'toxicity' is nan"),
+        ({"toxicity": math.inf}, "the outcome 'toxicity' is inf"),
+    ],
+)
+def test_outcomes_that_are_missing_or_wrong_are_refused(outcomes, message):
+    study = sw.Study(SPACE, **OPTIONS)
+    with pytest.raises(InputError, match=message):
+        study.tell({"dose": 0.5, "heat": 0.5}, 1.0, outcomes=outcomes)
+    assert not len(study.history)
+    with pytest.raises(InputTypeError, match="real number"):
+        study.tell({"dose": 0.5, "heat": 0.5}, 1.0, outcomes={"toxicity": "much"})
+    with pytest.raises(InputTypeError, match="give a dict"):
+        study.tell({"dose": 0.5, "heat": 0.5}, 1.0, outcomes=[1.0])
+
+
+def test_a_failure_needs_no_outcomes_and_without_limits_none_are_taken():
+    study = sw.Study(SPACE, **OPTIONS)
+    study.tell({"dose": 0.5, "heat": 0.5}, None)
+    assert study.history[0].failed
+    plain = sw.Study(SPACE, lam=1e-3)
+    with pytest.raises(InputError, match=r"'toxicity' is no outcome with limits.*no limits"):
+        plain.tell({"dose": 0.5, "heat": 0.5}, 1.0, outcomes={"toxicity": 1.0})
+    with pytest.raises(InputError, match="infeasible outcome without limits"):
+        plain.tell({"dose": 0.5, "heat": 0.5}, Infeasible(1.0))
+
+
+@pytest.mark.parametrize(
+    ("limits", "error", "message"),
+    [
+        ([("toxicity", (None, 3.0))], InputTypeError, "not limits by name"),
+        ({"toxicity": 3.0}, InputTypeError, "limits of 'toxicity' are 3.0"),
+        ({"toxicity": (None, None)}, InputError, "which is no limit"),
+        ({"toxicity": (3.0, 1.0)}, InputError, r"limits of 'toxicity'.*lower"),
+    ],
+)
+def test_limits_that_are_none_are_refused(limits, error, message):
+    with pytest.raises(error, match=message):
+        sw.Study(SPACE, lam=1.0, limits=limits)
+    assert sw.Study(SPACE, lam=1.0, limits={}).options.limits is None
+
+
+def test_a_fallback_is_a_value_beside_limits():
+    with pytest.raises(InputError, match="without limits="):
+        sw.Study(SPACE, lam=1.0, fallback=1.0)
+    with pytest.raises(InputError, match="no value that can be compared"):
+        sw.Study(SPACE, lam=1.0, limits=LIMITS, fallback=math.inf)
+
+
+def test_telling_twice_is_harmless_and_otherwise_is_refused():
+    study = sw.Study(SPACE, **OPTIONS)
+    trial = study.ask()
+    for _ in range(2):
+        study.tell(trial, 1.0, outcomes={"toxicity": 1.0})
+    with pytest.raises(InputError, match="told already"):
+        study.tell(trial, 1.0, outcomes={"toxicity": 1.5})
+
+
+# --------------------------------------------------------------------------------- the choices
+
+
+def test_the_chemist_stays_within_the_limit():
+    result = sw.minimize(chemist, SPACE, **OPTIONS, max_trials=30)
+    assert result.verdict.rule == "pbgi"
+    assert toxicity(result.best.params) <= 2.0
+    grid = [{"dose": a, "heat": b} for a in np.linspace(0, 1, 60) for b in np.linspace(0, 1, 60)]
+    lowest = min(harm(p) for p in grid if toxicity(p) <= 2.0)
+    assert result.best.value <= lowest + 0.01
+    assert sum(o.infeasible for o in result.history) <= 8
+
+
+@pytest.mark.parametrize("noise", [None, "learn"])
+@pytest.mark.parametrize("space", [SPACE, TABLE], ids=["box", "table"])
+def test_whenever_it_goes_on_the_choice_is_worth_its_price(space, noise):
+    study = sw.Study(space, **OPTIONS, noise=noise, acquisition="logeipc", n_initial=5)
+    judged = 0
+    while len(study.history) < 11 and not study.should_stop().stop:
+        now = study.snapshot() if study.history.succeeded else None
+        trial = study.ask()
+        if len(study.promises) and study.promises[-1].trial == trial.number:
+            law = now.law(study.domain.encode(trial.params), from_incumbent=True)
+            assert law.log_ei(now.best).value[0] >= math.log(1e-3) - 1e-9
+            judged += 1
+        study.tell(trial, harm(trial.params), outcomes={"toxicity": toxicity(trial.params)})
+    assert judged
+
+
+def test_until_one_keeps_the_limits_it_looks_for_one_and_says_so():
+    study = sw.Study(
+        TABLE, limits={"toxicity": (None, 0.2)}, lam=1e-3, surrogate="plain", n_initial=4,
+        cost=lambda p: 1.0 + p["heat"],
+    )  # fmt: skip
+    for i in (5, 8, 13, 18):
+        told(study, {"dose": i / 19, "heat": (7 * i % 20) / 19})
+    verdict = study.should_stop()
+    assert (verdict.stop, verdict.rule) == (False, "limits")
+    assert "none of 4 evaluations has kept all limits" in verdict.reason
+    assert study.best is None
+    assert not study.traces
+    now = study.snapshot()
+    assert now.best == math.inf
+    X = study.domain.points
+    score = now.belief.log_chance(X) - now.belief.log_price(X)
+    score[now.taken(X)] = -np.inf
+    trial = study.ask()
+    [wanted] = study.domain.decode(X[[int(np.argmax(score))]])
+    assert dict(trial.params) == wanted
+    assert not len(study.promises)  # no gain can be promised
+    assert "keeps all limits with probability" in study.explain()
+    run(study, 12)
+    assert study.best is not None
+    assert study.should_stop().rule == "pbgi"
+    assert len(study.promises)
+
+
+def test_the_search_for_a_success_has_its_gradient():
+    study = sw.Study(SPACE, **OPTIONS, n_initial=4, cost=lambda p: 1.0 + p["heat"])
+    for dose in (0.8, 0.9, 0.95, 1.0):
+        told(study, {"dose": dose, "heat": dose / 2})
+    score = ChancePerCost().bind(study.snapshot())
+    X = np.random.default_rng(0).random((6, 2))
+    value, gradient = score.with_gradient(X)
+    np.testing.assert_allclose(value, score(X), rtol=1e-9)
+    for i in range(2):
+        step = np.zeros(2)
+        step[i] = 1e-6
+        rise = (score(X + step) - score(X - step)) / 2e-6
+        np.testing.assert_allclose(gradient[:, i], rise, rtol=1e-3, atol=1e-3)
+    nothing = sw.Study(SPACE, lam=1e-3, n_initial=2, surrogate="plain")
+    for x in (0.1, 0.8):
+        nothing.tell({"dose": x, "heat": x}, x)
+    np.testing.assert_array_equal(
+        ChancePerCost().bind(nothing.snapshot()).with_gradient(X)[1], 0.0
+    )
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_with_a_fallback_the_price_decides_before_anything_keeps_the_limits(direction):
+    sign = 1.0 if direction == "minimize" else -1.0
+    for fallback, stops in ((-5.0, True), (5.0, False)):
+        study = sw.Study(
+            TABLE, lam=0.01, limits={"toxicity": (None, 0.01)}, surrogate="plain", n_initial=4,
+            fallback=sign * fallback, direction=direction, stopping=["pbgi", "convergence"],
+        )  # fmt: skip
+        for i in (3, 8, 13, 18):
+            p = {"dose": i / 19, "heat": (7 * i % 20) / 19}
+            study.tell(p, sign * harm(p), outcomes={"toxicity": toxicity(p)})
+        verdict = study.should_stop()
+        assert verdict.stop == stops
+        assert verdict.rule == "pbgi"
+        assert study.best is None
+        trial = study.ask()  # a gain on the fallback is promised
+        promised = study.promises[-1].promised
+        assert (promised > 0.01) == (not stops)
+        study.tell(trial, sign * -1.0, outcomes={"toxicity": 0.0})
+        assert study.promises[-1].delivered == pytest.approx(max(fallback + 1.0, 0.0))
+        assert study.best.value == sign * -1.0
+        assert study.snapshot().best == min(fallback, -1.0)
+
+
+def test_with_noise_a_point_counts_that_is_likelier_than_not_within_the_limits():
+    study = sw.Study(TABLE, **OPTIONS, noise="learn", n_initial=6)
+    rng = np.random.default_rng(1)
+    for i in range(0, 20, 2):
+        p = {"dose": i / 19, "heat": (7 * i % 20) / 19}
+        wobble = 0.3 * rng.standard_normal()
+        study.tell(p, harm(p), outcomes={"toxicity": toxicity(p) + wobble})
+    now = study.snapshot()
+    chance = np.exp(now.belief.log_chance(now.X))
+    np.testing.assert_array_equal(now.feasible, chance >= 0.5)
+    assert now.feasible[now.incumbent]
+    best = study.best
+    [row] = study.domain.encode([best.params])
+    assert np.exp(now.belief.log_chance(row[None, :]))[0] >= 0.5
+    trial = study.ask()
+    study.tell(trial, -2.0, outcomes={"toxicity": 9.0})
+    assert study.promises[-1].delivered == 0.0
+    trial = study.ask()
+    study.tell(trial, -2.0, outcomes={"toxicity": 0.0})
+    assert study.promises[-1].delivered > 0.0
+
+
+@pytest.mark.parametrize("acquisition", ["lcb", "ts", "pbgi"])
+def test_other_acquisitions_and_rules_know_the_limits(acquisition):
+    study = sw.Study(
+        TABLE, **OPTIONS, acquisition=acquisition, n_initial=4, seed=1,
+        watch=["gss", "convergence", "ucb-lcb", "srgap-med", "prb"],
+    )  # fmt: skip
+    for _ in range(9):
+        trial = study.ask()
+        study.tell(trial, harm(trial.params), outcomes={"toxicity": toxicity(trial.params)})
+        assert study.should_stop().reason
+    assert toxicity(study.best.params) <= 2.0
+    [paths] = {len(part.belief.own.weighted) for _, part in study.snapshot().components}
+    assert paths == 1
+    lowest = study.traces["sup_log_ei_per_cost"].current.facts["gain"]
+    assert lowest >= 0.0
+
+
+def test_budget_and_guarantee_beside_limits():
+    study = sw.Study(TABLE, limits=LIMITS, surrogate="plain", n_initial=3, budget=9.0)
+    with pytest.raises(InputError, match="a guarantee needs a PBGI"):
+        study.guarantee()
+    while not study.should_stop().stop:
+        trial = study.ask()
+        study.tell(trial, harm(trial.params), outcomes={"toxicity": toxicity(trial.params)})
+    assert study.spent <= 9.0
+    priced = sw.Study(TABLE, **OPTIONS, n_initial=2)
+    for dose in (1.0, 17 / 19):
+        i = round(19 * dose)
+        told(priced, {"dose": i / 19, "heat": (7 * i % 20) / 19})
+    with pytest.raises(InputError, match="keeps all limits, or a fallback"):
+        priced.guarantee()
+    told(priced, {"dose": 2 / 19, "heat": 14 / 19})
+    assert "whether limits are kept is learned" in str(priced.guarantee())
+
+
+# ------------------------------------------------------------------------------------ the doors
+
+
+@pytest.mark.parametrize("noise", [None, "learn"])
+def test_a_resumed_study_goes_on_as_one_that_was_not_interrupted(noise, tmp_path):
+    path = tmp_path / "run.jsonl"
+    options = {**OPTIONS, "n_initial": 4, "seed": 5, "noise": noise, "fallback": 0.5}
+    run(sw.Study(TABLE, journal=path, **options), 7).close()
+    again = sw.Study.resume(path)
+    assert again.options.limits == LIMITS
+    assert again.options.fallback == 0.5
+    assert [o.outcomes for o in again.history] == [
+        {"toxicity": toxicity(o.params)} for o in again.history
+    ]
+    whole = run(sw.Study(TABLE, **options), 10)
+    run(again, 10)
+    assert [(o.params, o.outcome) for o in whole.history] == [
+        (o.params, o.outcome) for o in again.history
+    ]
+    assert whole.promises == again.promises
+    assert whole.traces == again.traces
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    named = [line.get("outcome") for line in lines if line.get("event") == "tell"]
+    assert set(named) <= {None, "infeasible"}
+
+
+@pytest.mark.parametrize("kind", ["evaluation", "dict", "dict with a cost"])
+def test_an_objective_returns_its_outcomes(kind):
+    def objective(params):
+        made = chemist(params)
+        if kind == "evaluation":
+            return made
+        cost = {"cost": 2.0} if "cost" in kind else {}
+        return {"value": made.value, "outcomes": dict(made.outcomes), **cost}
+
+    cost = {"cost": "reported"} if "cost" in kind else {}
+    result = sw.minimize(objective, TABLE, **OPTIONS, **cost, max_trials=6)
+    assert all(o.outcomes["toxicity"] == toxicity(o.params) for o in result.history)
+    assert result.spent == len(result.history) * (2.0 if cost else 1.0)
+
+
+def test_an_objective_that_returns_something_else_is_refused():
+    with pytest.raises(InputTypeError, match="a dict has 'value'"):
+        sw.minimize(lambda _: {"loss": 1.0}, TABLE, **OPTIONS)
+
+
+def test_where_nothing_keeps_the_limits_it_ends_with_a_warning():
+    with pytest.warns(UserWarning, match="no evaluation has kept all limits"):
+        result = sw.minimize(
+            chemist, TABLE, lam=1e-3, limits={"toxicity": (None, -1.0)}, surrogate="plain",
+            max_trials=8,
+        )  # fmt: skip
+    assert result.best is None
+    assert result.verdict.rule == "max-trials"
+
+
+def test_limits_and_failures_together():
+    def objective(params):
+        return None if params["dose"] > 0.85 else chemist(params)
+
+    result = sw.minimize(objective, SPACE, **OPTIONS, max_trials=25)
+    success = result._study.snapshot().belief.success
+    assert len(success.parts) == 2
+    assert toxicity(result.best.params) <= 2.0
+    X = np.random.default_rng(0).random((5, 2))
+    total = sum(part.log_chance(X) for part in success.parts)
+    np.testing.assert_allclose(success.log_chance(X), total)

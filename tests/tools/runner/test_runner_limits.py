@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limits in the file of a run: the program prints what it measured, the best one keeps them."""
+
+import pytest
+
+from stopwise.errors import InputError
+from stopwise.tools.runner import load, new_study, run_trials
+
+PROGRAM = """
+import json, sys
+[x] = [float(argument.split("=")[1]) for argument in sys.argv[1:]]
+measured = {"harm": 4.0 * x * x}
+if MISSING:
+    measured = {}
+print(json.dumps({"value": -x, **({"outcomes": measured} if NESTED else measured)}))
+"""
+TUNE = """
+command = ["{python}", "react.py"]
+max_trials = 6
+[parameters]
+x = { type = "real", low = 0.0, high = 1.0 }
+[worth]
+lam = 1e-6
+[cost]
+kind = "none"
+[limits]
+harm = LIMITS
+[failures]
+stop_after = 2
+[search]
+surrogate = "plain"
+FURTHER
+"""
+
+
+@pytest.fixture
+def configured(tmp_path):
+    def make(limits="[-inf, 1.0]", further="", *, nested=False, missing=False):
+        program = PROGRAM.replace("NESTED", str(nested)).replace("MISSING", str(missing))
+        (tmp_path / "react.py").write_text(program)
+        path = tmp_path / "tune.toml"
+        path.write_text(TUNE.replace("LIMITS", limits).replace("FURTHER", further))
+        return load(path)
+
+    return make
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_program_reports_its_outcomes(configured, nested):
+    config = configured(further="fallback = 0.5", nested=nested)
+    assert config.limits == {"harm": (None, 1.0)}
+    study, lines = new_study(config), []
+    assert study.options.fallback == 0.5
+    run_trials(config, study, lambda _, line: lines.append(line))
+    assert study.best.params["x"] <= 0.5
+    assert any(o.infeasible for o in study.history)
+    assert all(
+        o.outcomes["harm"] == pytest.approx(4.0 * o.params["x"] ** 2) for o in study.history
+    )
+    said = [line for line in lines if line and "; infeasible, beyond its limits: harm is" in line]
+    assert len(said) == sum(o.infeasible for o in study.history)
+
+
+def test_a_trial_without_its_outcome_has_failed(configured):
+    config = configured(missing=True)
+    study = new_study(config)
+    run_trials(config, study, lambda *_: None)
+    assert {o.message for o in study.history} == {"the JSON has no key 'harm'; it has 'value'"}
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ("3.0", r"line 11.*limits of 'harm' are 3.0"),
+        ("[-inf, inf]", r"line 11.*which is no limit"),
+    ],
+)
+def test_wrong_limits_name_their_line(configured, limits, message):
+    with pytest.raises(InputError, match=message):
+        configured(limits)
+
+
+def test_a_fallback_needs_limits(tmp_path):
+    text = TUNE.replace("[limits]\nharm = LIMITS\n", "").replace("FURTHER", "fallback = 1.0")
+    (tmp_path / "tune.toml").write_text(text)
+    with pytest.raises(InputError, match=r"line 14.*without limits="):
+        load(tmp_path / "tune.toml")

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limits where people look: report, progress, audit."""
+
+import pytest
+
+import stopwise as sw
+from stopwise.errors import InputError
+from stopwise.tools.progress.view import told, view_of
+
+TABLE = sw.Candidates([{"x": i / 19} for i in range(20)])
+
+
+def react(params):
+    return {"value": -params["x"], "outcomes": {"harm": 4.0 * params["x"] ** 2}}
+
+
+@pytest.fixture(scope="module")
+def result():
+    options = {"lam": 1e-4, "surrogate": "plain", "n_initial": 4, "max_trials": 8}
+    return sw.minimize(react, TABLE, limits={"harm": (None, 1.0)}, **options)
+
+
+@pytest.fixture
+def looking():
+    study = sw.Study(
+        TABLE, lam=1e-4, limits={"harm": (None, -1.0)}, surrogate="plain", n_initial=2
+    )
+    for i in (3, 9):
+        made = react({"x": i / 19})
+        study.tell({"x": i / 19}, made["value"], outcomes=made["outcomes"])
+    return study
+
+
+def test_the_report_shows_infeasible_trials_apart(result, looking, tmp_path):
+    infeasible = sum(o.infeasible for o in result.history)
+    assert infeasible
+    text = result.report(tmp_path / "report.html").read_text()
+    assert f"{infeasible} broke a limit (hollow squares) and cannot be the best." in text
+    assert "sw-square f" in text
+    assert f"{infeasible} infeasible" in text
+    assert ">harm<" in text
+    assert "succeed with probability" in text
+    text = looking.result().report(tmp_path / "looking.html").read_text()
+    assert "no evaluation has kept all limits yet" in text
+    assert "No evaluation has kept all limits yet." in text
+
+
+def test_progress_counts_them(result, looking):
+    infeasible = [o for o in result.history if o.infeasible]
+    view = view_of(result._study)
+    assert f"{len(infeasible)} infeasible" in view.trials
+    assert told(infeasible[0]).endswith(", infeasible")
+    looking.should_stop()
+    assert view_of(looking).stops[0].text == "not before an evaluation keeps all limits"
+    assert view_of(looking).best == "none yet"
+
+
+def test_an_audit_judges_by_what_keeps_the_limits(result, looking):
+    audit = sw.audit(result, lam=1e-4, rules=["pbgi", "convergence"])
+    assert audit.best == result.best.value
+    assert audit.study.options.limits == {"harm": (None, 1.0)}
+    assert all(row.best >= result.best.value for row in audit.rows)
+    with pytest.raises(InputError, match="no evaluation has kept all limits"):
+        sw.audit(looking, lam=1e-4, n_initial=2)
