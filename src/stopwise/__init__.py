@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stopwise.core.space import Candidates as Candidates
     from stopwise.core.space import Categorical as Categorical
     from stopwise.core.space import Integer as Integer
+    from stopwise.core.space import Ordinal as Ordinal
     from stopwise.core.space import Real as Real
     from stopwise.record.history import Trial as Trial
     from stopwise.record.replay import replay as replay
@@ -40,6 +41,7 @@ __all__ = [
     "Candidates",
     "Categorical",
     "Integer",
+    "Ordinal",
     "Real",
     "Result",
     "Study",
@@ -68,6 +70,7 @@ _HOMES = {
     "Candidates": "stopwise.core.space:Candidates",
     "Categorical": "stopwise.core.space:Categorical",
     "Integer": "stopwise.core.space:Integer",
+    "Ordinal": "stopwise.core.space:Ordinal",
     "Real": "stopwise.core.space:Real",
     "Result": "stopwise.study.result:Result",
     "Study": "stopwise.study:Study",

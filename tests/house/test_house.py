@@ -26,6 +26,7 @@ PUBLIC = [
     "Candidates",
     "Categorical",
     "Integer",
+    "Ordinal",
     "Real",
     "Result",
     "Study",

@@ -160,7 +160,7 @@ class ForeignSpace:
     def space(self) -> dict[str, Parameter]:
         """The space that a study searches."""
         return {
-            name: kind if isinstance(kind, Real | Integer | Categorical) else kind.parameter
+            name: kind if isinstance(kind, Parameter) else kind.parameter
             for name, kind in self.kinds.items()
             if not isinstance(kind, ConstantParameter)
         }
@@ -273,7 +273,7 @@ def translated(
         raise InputTypeError(message)
     kinds: dict[str, Kind] = {}
     for name, value in given.items():
-        kind = value if isinstance(value, Real | Integer | Categorical) else kind_of(name, value)
+        kind = value if isinstance(value, Parameter) else kind_of(name, value)
         if kind is None:
             message = (
                 f"parameter {name!r} is {value!r} ({type(value).__name__}), which stopwise cannot"

@@ -34,6 +34,7 @@ from stopwise.core.checks import (
 )
 from stopwise.core.exchange_rate import check_lam
 from stopwise.core.space import Space
+from stopwise.core.space.constraints import Constraint, checked_constraints
 from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
 from stopwise.record.journal.codec import Json, OptionCodec, ParamsCodec
@@ -41,6 +42,11 @@ from stopwise.stopping import StoppingRule
 
 Rules: TypeAlias = str | StoppingRule | Sequence[str | StoppingRule]
 Cost: TypeAlias = str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel | None
+Constraints: TypeAlias = (
+    str
+    | Callable[[Mapping[str, Any]], bool]
+    | Sequence[str | Callable[[Mapping[str, Any]], bool] | Constraint]
+)
 
 _LARGEST_DESIGN = 100_000  # points
 OPTIONS_LINE = "        **options: Each option of ``StudyOptions``.\n"  # in docstrings
@@ -100,6 +106,9 @@ class StudyOptions:
             every observation up to 100, then whenever the data have grown by a tenth.
         n_initial: Size of the initial design; the surrogate's if left out.
         start_from: Configurations that are tried first.
+        constraints: What every configuration must satisfy: functions of the params that return
+            True or False, or expressions such as ``"a + b <= 1"``, which a journal can hold. One
+            that asks for an inactive parameter does not apply.
         seed: Makes everything that is random repeatable.
         max_trials: A hard cap on trials, the initial design included.
     """
@@ -118,6 +127,7 @@ class StudyOptions:
     prior: str | None = _option("lognormal")
     n_initial: int | None = _option(None)
     start_from: Iterable[Mapping[str, Any]] = _option((), codec.CONFIGURATIONS)
+    constraints: Constraints | None = _option(None, codec.CONSTRAINTS)
     seed: int = _option(0)
     max_trials: int | None = _option(None, may_change=True)
 
@@ -131,6 +141,7 @@ class StudyOptions:
             "noise": checked_noise(self.noise),
             "bounds": checked_bounds(self.bounds),
             "replicates": checked_replicates(self.replicates, self.noise),
+            "constraints": checked_constraints(self.constraints),
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
         }
         if self.lam is not None:

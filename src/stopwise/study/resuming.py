@@ -108,6 +108,9 @@ def load(path: str | PathLike[str]) -> ResumedStudy:
         if missing := owned(values[name]):
             notes.append(f"{name} {missing[0]} is not at hand; {stand_in!r} stands in for it")
             values[name] = stand_in
+    if missing := owned(values["constraints"]):
+        notes.append(f"constraints are not at hand and left out: {', '.join(missing)}")
+        values["constraints"] = [c for c in values["constraints"] if not owned(c)]
     for name in ("stopping", "watch"):
         if missing := owned(values[name]):
             notes.append(f"own rules are not at hand and left out: {', '.join(missing)}")
@@ -166,6 +169,10 @@ def _checked_changes(
 
 def _both_own(old: Json, new: Json) -> bool:
     """Whether both are objects that a file cannot hold, so that only the name has changed."""
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(
+            a == b or _both_own(a, b) for a, b in zip(old, new, strict=True)
+        )
     return all(isinstance(value, dict) and "own" in value for value in (old, new))
 
 

@@ -64,7 +64,7 @@ class Study(ReadableStudy):
     """Bayesian optimization that stops when no further evaluation is worth its price.
 
     Args:
-        space: A dict of ``Real``, ``Integer`` and ``Categorical``, or ``Candidates``.
+        space: A dict of ``Real``, ``Integer``, ``Categorical`` and ``Ordinal``, or ``Candidates``.
         journal: Path of a journal. Every event is written there as a line of JSON before the
             call returns; ``Study.resume(path)`` continues the study from it.
         **options: Each option of ``StudyOptions``.
@@ -106,7 +106,7 @@ class Study(ReadableStudy):
         self.space, self.options = space, options
         self.direction, self.seed = options.direction, options.seed
         self.max_trials = options.max_trials
-        self.domain = domain = as_domain(space)
+        self.domain = domain = as_domain(space, options.constraints)  # type: ignore[arg-type]
         self.cost_model = costs = cost_model(options.cost, space)
         model = ModelUpdates(domain, costs, options, self._refits)
         model.encoded.encode(options.start_from)  # type: ignore[arg-type]  # a list by now

@@ -23,6 +23,7 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.search.batched_bfgs import batched_bfgs
 from stopwise.core.search.discrete_moves import improve_all, improve_best
 from stopwise.core.search.narrow_hills import FEW, narrow_starts
+from stopwise.core.search.restriction import restricted_score
 from stopwise.core.search.score import NormalisedScore, Score, highest, nan_excluded
 from stopwise.core.search.screen import screen
 from stopwise.core.space import Domain, Finite, Mixed
@@ -120,6 +121,7 @@ def multistart(
     search = search or Search()
     none = np.empty((0, domain.width))
     normalised = score if score.unit == 1.0 else NormalisedScore(score)
+    normalised = restricted_score(normalised, domain)
     screened = screen(
         normalised,
         domain,

@@ -53,6 +53,7 @@ def _options(config: Config) -> dict[str, Any]:
         "noise": search.noise,
         "n_initial": search.n_initial,
         "start_from": search.start_from,
+        "constraints": config.constraints,
         "seed": search.seed,
         "max_trials": config.max_trials,
         **search.further,
