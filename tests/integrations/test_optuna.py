@@ -27,7 +27,8 @@ from stopwise.integrations.optuna import (
 )
 from stopwise.integrations.optuna._board import NOTE, Board, Note
 from stopwise.integrations.optuna._callback import VERDICT
-from stopwise.integrations.optuna._space import Axes, common
+from stopwise.integrations.optuna._space import Axes
+from stopwise.integrations.optuna._tree import learned
 
 SPACE = {
     "layers": IntDistribution(1, 6),
@@ -262,8 +263,8 @@ def test_a_trial_that_is_pruned_early_does_not_shrink_the_space():
     for params in ({}, {"layers": 2}):
         found = {name: SPACE[name] for name in params}
         study.add_trial(create_trial(state=TrialState.PRUNED, params=params, distributions=found))
-    assert common(study.trials) == SPACE
-    assert common(study.trials[1:]) == {"layers": SPACE["layers"]}
+    assert learned(study.trials) == SPACE
+    assert learned(study.trials[1:]) == {"layers": SPACE["layers"]}
 
 
 def test_what_pruned_and_dead_trials_cost_is_spent():

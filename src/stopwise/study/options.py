@@ -34,6 +34,7 @@ from stopwise.core.checks import (
 )
 from stopwise.core.exchange_rate import check_lam
 from stopwise.core.space import Space
+from stopwise.core.space.configspace import is_configspace, read_configspace
 from stopwise.core.space.constraints import Constraint, checked_constraints
 from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
@@ -205,6 +206,16 @@ class StudyOptions:
         if self.cost is not None and not isinstance(self.cost, str):
             values["cost"] = cost_model(self.cost, space)  # a table by candidate, not by row
         return option_values_as_json(values, params)
+
+
+def plain_space(space: Space, options: dict[str, Any]) -> tuple[Space, dict[str, Any]]:
+    """A space of ConfigSpace as one of ours, and options with what it forbids; others as is."""
+    if not is_configspace(space):
+        return space, options
+    parameters, forbidden = read_configspace(space)
+    if forbidden:
+        options["constraints"] = [*checked_constraints(options.get("constraints")), *forbidden]
+    return parameters, options
 
 
 def check_names(

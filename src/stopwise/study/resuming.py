@@ -27,6 +27,7 @@ from stopwise.study.options import (
     may_change,
     option_values_as_json,
     option_values_from_json,
+    plain_space,
     unwritten,
 )
 
@@ -59,9 +60,12 @@ def resume(path: str | PathLike[str], given: Mapping[str, Any], version: str) ->
         given: Options handed in: objects that a file cannot hold, and options to change.
         version: Version of this package.
     """
+    options = dict(given)
+    if "space" in options:
+        options["space"], options = plain_space(options["space"], options)
     file, content = reopen(path)
     try:
-        return _resumed(file, content, dict(given), version)
+        return _resumed(file, content, options, version)
     except BaseException:
         file.close()
         raise

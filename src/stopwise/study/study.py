@@ -47,7 +47,12 @@ from stopwise.study.explanation import explain
 from stopwise.study.guarantee import Guarantee, guarantee_of
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
-from stopwise.study.options import StudyOptions, explain_options, spells_out_options
+from stopwise.study.options import (
+    StudyOptions,
+    explain_options,
+    plain_space,
+    spells_out_options,
+)
 from stopwise.study.promising import Promising
 from stopwise.study.readable import ReadableStudy
 from stopwise.study.readings import Readings, readings_of
@@ -64,7 +69,8 @@ class Study(ReadableStudy):
     """Bayesian optimization that stops when no further evaluation is worth its price.
 
     Args:
-        space: A dict of ``Real``, ``Integer``, ``Categorical`` and ``Ordinal``, or ``Candidates``.
+        space: A dict of ``Real``, ``Integer``, ``Categorical`` and ``Ordinal``, ``Candidates``, or
+            a ``ConfigurationSpace``.
         journal: Path of a journal. Every event is written there as a line of JSON before the
             call returns; ``Study.resume(path)`` continues the study from it.
         **options: Each option of ``StudyOptions``.
@@ -93,6 +99,7 @@ class Study(ReadableStudy):
         journal: str | PathLike[str] | None = None,
         **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
+        space, options = plain_space(space, options)
         checked = StudyOptions.of(options, also=("journal",))
         self._set_up(space, checked, EventLog())
         if journal is not None:

@@ -15,7 +15,8 @@ import numpy as np
 
 from stopwise.core.space._space_checks import Params
 from stopwise.core.space.candidates import Candidates
-from stopwise.core.space.constraints import Constraint, check_names
+from stopwise.core.space.configspace import is_configspace, read_configspace
+from stopwise.core.space.constraints import Constraint, check_names, checked_constraints
 from stopwise.core.space.domain import MOST_DRAWN, Mixed
 from stopwise.core.space.finite import Finite, grid, is_small, only_allowed
 from stopwise.core.space.ordinal import Ordinal
@@ -48,8 +49,8 @@ def as_domain(space: Space, constraints: tuple[Constraint, ...] = ()) -> Domain:
     """Turn a space into the domain that it encodes to.
 
     Args:
-        space: A dict of parameters, a table of candidates, or a domain, which is returned as
-            it is.
+        space: A dict of parameters, a table of candidates, a ``ConfigSpace``, or a domain,
+            which is returned as it is.
         constraints: What every configuration must satisfy; one that violates them is not part
             of the domain.
 
@@ -63,6 +64,9 @@ def as_domain(space: Space, constraints: tuple[Constraint, ...] = ()) -> Domain:
         >>> len(as_domain({"act": Categorical(["relu", "tanh"]), "n": Integer(1, 9)}))
         18
     """
+    if is_configspace(space):
+        space, forbidden = read_configspace(space)
+        constraints = (*constraints, *checked_constraints(forbidden))
     if isinstance(space, Mixed | Finite | Candidates):
         domain = space.domain if isinstance(space, Candidates) else space
         if not constraints:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expressions about parameters: a small, safe part of Python's grammar.
 
-Names of parameters, numbers, strings, True, False and None; + - * / // % **; comparisons, chained
-ones too, and ``in`` a list; and, or, not; min, max, abs, log, exp, sqrt. The text is read with
-Python's parser and turned into nested functions of the kinds listed here; nothing of it is ever
-executed as Python, and there are no attributes, no indices and no other calls.
+Names of parameters (in backticks if Python would not take them for names: `svm/C`), numbers,
+strings, True, False and None; + - * / // % **; comparisons, chained ones too, and ``in`` a list;
+and, or, not; min, max, abs, log, exp, sqrt. The text is read with Python's parser and turned into
+nested functions of the kinds listed here; nothing of it is ever executed as Python, and there are
+no attributes, no indices and no other calls.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +23,7 @@ from stopwise.errors import InputError, shown
 Evaluate = Callable[[Mapping[str, Any]], Any]
 
 _LONGEST = 1000  # characters
+_QUOTED = re.compile(r"`([^`]+)`")
 _ALLOWED = (
     "names of parameters, numbers, strings, + - * / // % **, comparisons, in [...], and, or, not, "
     "min, max, abs, log, exp and sqrt"
@@ -81,10 +84,18 @@ def parsed(text: str) -> Expression:
             f"the expression {shown(text)} has {len(text)} characters, more than {_LONGEST}; give "
             "several constraints, or a function"
         )
+    quoted = list(dict.fromkeys(_QUOTED.findall(text)))
+    standing_for = {f"_{i}_quoted": name for i, name in enumerate(quoted)}
+    plain = text.strip()
+    for stand_in, name in standing_for.items():
+        plain = plain.replace(f"`{name}`", stand_in)
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = ast.parse(plain, mode="eval")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name):
+                node.id = standing_for.get(node.id, node.id)
         names: set[str] = set()
-        evaluate = _built(tree.body, names, text)
+        evaluate = _built(tree.body, names, plain)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
