@@ -118,12 +118,12 @@ def test_the_first_trial_teaches_the_space_and_the_rest_is_chosen():
     assert noted == [False, True, True, True, True]
 
 
-def test_what_only_some_trials_have_is_drawn_independently():
+def test_what_nothing_explains_is_drawn_independently():
     def conditional(trial):
         kind = trial.suggest_categorical("kind", ["a", "b"])
-        own = trial.suggest_float(f"only_{kind}", 0, 1)
+        now_and_then = trial.suggest_float("own", 0, 1) if trial.number % 3 else 0.5
         moving = trial.suggest_int("moving", 1, 3 + trial.number % 2)
-        return own + (kind == "a") + 0.1 * moving
+        return now_and_then + (kind == "a") + 0.1 * moving
 
     study = optuna.create_study(sampler=StopwiseSampler(0.001, seed=0))
     callback = StopwiseCallback(0.001, stopping=sw.stopping.FixedTrials(6))

@@ -53,6 +53,11 @@ class Conditions:
         return cls(_sorted(names, parents), tuple(parents))
 
     @property
+    def deciding(self) -> list[int]:
+        """Indices of the parameters that others depend on."""
+        return sorted({parent for found in self.parents for parent, _ in found})
+
+    @property
     def any(self) -> bool:
         """Whether any parameter has a condition."""
         return any(self.parents)

@@ -85,11 +85,12 @@ class Mixed:
         return len(self.names)
 
     @cached_property
-    def most_active(self) -> int:
-        """The most parameters that are active at once, among some points spread evenly."""
+    def n_active(self) -> int:
+        """The number of parameters that points have, on average over some spread evenly."""
         if not self.is_conditional:
             return self.d
-        return int(self.active(self._sobol(_SPREAD, np.random.default_rng(0))).sum(axis=1).max())
+        active = self.active(self._sobol(_SPREAD, np.random.default_rng(0)))
+        return math.ceil(float(active.sum()) / _SPREAD)
 
     @cached_property
     def width(self) -> int:
@@ -194,7 +195,11 @@ class Mixed:
         Returns:
             A mask, of shape (m, d).
         """
-        return self.conditions.active(self._numbers(X))
+        X = as_points(X, self.width)
+        numbers = np.zeros((len(X), self.d))
+        for index in self.conditions.deciding:  # nothing depends on the others
+            numbers[:, index] = self.parameters[index].numbers(X[:, self.columns[index]])
+        return self.conditions.active(numbers)
 
     def moving(self, X: ArrayLike) -> Mask:
         """Tell which columns of each point vary continuously: those of active real parameters."""
@@ -205,10 +210,9 @@ class Mixed:
         X = as_points(X, self.width)
         if not self.constraints:
             return np.ones(len(X), dtype=bool)
-        return np.array(
-            [all(c.holds(row, self.names) for c in self.constraints) for row in self.decode(X)],
-            dtype=bool,
-        )
+        rows = self.decode(X)
+        holds = [all(c.holds(row, self.names) for c in self.constraints) for row in rows]
+        return np.array(holds, dtype=bool)
 
     def only_allowed(self, X: Array) -> Array:
         """Return the points that satisfy all constraints."""

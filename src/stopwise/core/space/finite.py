@@ -66,9 +66,9 @@ class Finite:
         return self.codec.d
 
     @property
-    def most_active(self) -> int:
-        """The most parameters that are active at once."""
-        return self.codec.most_active
+    def n_active(self) -> int:
+        """The number of parameters that points have, on average."""
+        return self.codec.n_active
 
     @property
     def width(self) -> int:

@@ -48,7 +48,7 @@ class PricedDesign:
 
     def size(self, beginning: DesignSoFar) -> int:
         """As many as the spread design has; half as many where costs are to be learned."""
-        least = beginning.domain.most_active + 1
+        least = beginning.domain.n_active + 1
         return 2 * least if is_known(beginning.cost) else least
 
     def plans_ahead(self, cost: CostModel) -> bool:
