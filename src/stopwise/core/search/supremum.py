@@ -10,7 +10,8 @@ A stopping rule that underestimates its supremum stops too early, so the search 
   the height of a hill better than a screen does. In one and two dimensions searches also begin
   beside and between observations (``narrow_hills.py``);
 - a mixed domain: the same in its continuous columns, then in turn with moves of one discrete
-  parameter (``discrete_moves.py``).
+  parameter (``discrete_moves.py``). Where constraints make walls, random steps follow
+  (``walls.py``).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from stopwise.core.search.narrow_hills import FEW, narrow_starts
 from stopwise.core.search.restriction import restricted_score
 from stopwise.core.search.score import NormalisedScore, Score, highest, nan_excluded
 from stopwise.core.search.screen import screen
+from stopwise.core.search.walls import along_walls
 from stopwise.core.space import Domain, Finite, Mixed
 from stopwise.core.space.finite import grid, is_small
 
@@ -136,6 +138,8 @@ def multistart(
         X, values = _with_narrow_hill(normalised, X, values, observed, search.restarts)
     if not len(X):
         return Supremum(None, -np.inf)
+    if domain.constraints:
+        X[0], values[0] = along_walls(normalised, domain, rng, X[0], float(values[0]))
     spread = float(values[0] - np.median(values)) * score.unit
     return Supremum(X[0], float(values[0]) * score.unit, spread, len(X), X)
 

@@ -135,7 +135,10 @@ def as_told(row: Row, space: Space) -> dict[str, Any]:
     """A row's params, with the choices of the space."""
     if not isinstance(space, Mapping):
         return {name: row[name] for name in as_domain(space).names}
-    return {name: _as_told(row[name], parameter) for name, parameter in space.items()}
+    there = {
+        name: p for name, p in space.items() if p.when is None or row.get(name) is not None
+    }  # a conditional parameter may be absent
+    return {name: _as_told(row[name], parameter) for name, parameter in there.items()}
 
 
 def _as_told(value: Any, parameter: Parameter) -> Any:  # noqa: ANN401  whatever was tried
