@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stopwise.core.space import Candidates as Candidates
     from stopwise.core.space import Categorical as Categorical
     from stopwise.core.space import Integer as Integer
+    from stopwise.core.space import Ordinal as Ordinal
     from stopwise.core.space import Real as Real
     from stopwise.record.history import Trial as Trial
     from stopwise.record.replay import replay as replay
@@ -42,6 +43,7 @@ __all__ = [
     "Categorical",
     "Evaluation",
     "Integer",
+    "Ordinal",
     "Real",
     "Result",
     "Study",
@@ -71,6 +73,7 @@ _HOMES = {
     "Categorical": "stopwise.core.space:Categorical",
     "Evaluation": "stopwise.study.evaluation:Evaluation",
     "Integer": "stopwise.core.space:Integer",
+    "Ordinal": "stopwise.core.space:Ordinal",
     "Real": "stopwise.core.space:Real",
     "Result": "stopwise.study.result:Result",
     "Study": "stopwise.study:Study",

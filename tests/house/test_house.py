@@ -27,6 +27,7 @@ PUBLIC = [
     "Categorical",
     "Evaluation",
     "Integer",
+    "Ordinal",
     "Real",
     "Result",
     "Study",

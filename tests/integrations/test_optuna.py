@@ -27,7 +27,8 @@ from stopwise.integrations.optuna import (
 )
 from stopwise.integrations.optuna._board import NOTE, Board, Note
 from stopwise.integrations.optuna._callback import VERDICT
-from stopwise.integrations.optuna._space import Axes, common
+from stopwise.integrations.optuna._space import Axes
+from stopwise.integrations.optuna._tree import learned
 
 SPACE = {
     "layers": IntDistribution(1, 6),
@@ -117,12 +118,12 @@ def test_the_first_trial_teaches_the_space_and_the_rest_is_chosen():
     assert noted == [False, True, True, True, True]
 
 
-def test_what_only_some_trials_have_is_drawn_independently():
+def test_what_nothing_explains_is_drawn_independently():
     def conditional(trial):
         kind = trial.suggest_categorical("kind", ["a", "b"])
-        own = trial.suggest_float(f"only_{kind}", 0, 1)
+        now_and_then = trial.suggest_float("own", 0, 1) if trial.number % 3 else 0.5
         moving = trial.suggest_int("moving", 1, 3 + trial.number % 2)
-        return own + (kind == "a") + 0.1 * moving
+        return now_and_then + (kind == "a") + 0.1 * moving
 
     study = optuna.create_study(sampler=StopwiseSampler(0.001, seed=0))
     callback = StopwiseCallback(0.001, stopping=sw.stopping.FixedTrials(6))
@@ -262,8 +263,8 @@ def test_a_trial_that_is_pruned_early_does_not_shrink_the_space():
     for params in ({}, {"layers": 2}):
         found = {name: SPACE[name] for name in params}
         study.add_trial(create_trial(state=TrialState.PRUNED, params=params, distributions=found))
-    assert common(study.trials) == SPACE
-    assert common(study.trials[1:]) == {"layers": SPACE["layers"]}
+    assert learned(study.trials) == SPACE
+    assert learned(study.trials[1:]) == {"layers": SPACE["layers"]}
 
 
 def test_what_pruned_and_dead_trials_cost_is_spent():

@@ -108,7 +108,7 @@ def test_what_cannot_be_modelled_is_named():
     with pytest.raises(InputError, match="loc"):
         searched({"a": loguniform(1e-3, 1, loc=1)})
     with pytest.raises(InputTypeError, match="dict of parameters"):
-        searched([{"a": [1, 2]}])
+        searched([["a", [1, 2]]])
     with pytest.raises(InputError, match="reported"):
         searched({"a": [1, 2]}, cost="reported")
     with pytest.raises(InputError, match="lam"):

@@ -10,7 +10,7 @@ from typing import Any
 from ray.tune.utils.util import flatten_dict, unflatten_dict
 
 from stopwise.errors import InputError
-from stopwise.integrations._ray_space import read_space
+from stopwise.integrations._ray_space import is_searched, read_space
 from stopwise.integrations.foreign_space import ForeignSpace
 from stopwise.record.history import Trial
 from stopwise.stopping.verdict import Verdict
@@ -67,7 +67,8 @@ class RayBridge:
             raise InputError(message)
         searched = read_space(param_space)
         flat = flatten_dict(dict(param_space))
-        return self.begin(searched, {k: v for k, v in flat.items() if k not in searched.kinds})
+        constant = {k: v for k, v in flat.items() if not is_searched(v)}
+        return self.begin(searched, {k: v for k, v in constant.items() if k not in searched.kinds})
 
     def begin(self, foreign: ForeignSpace, constants: Mapping[str, Any]) -> Study:
         """Begin a study over a space; ``constants`` are the entries that do not vary."""
@@ -76,6 +77,7 @@ class RayBridge:
         first = options.pop("start_from", ())
         first = [first] if isinstance(first, Mapping) else first
         cost = self.cost
+        options["constraints"] = foreign.constraints(options.get("constraints"))
 
         def price(params: Mapping[str, Any]) -> float:
             return float(cost(unflatten_dict(self.constants | foreign.outward(params))))  # type: ignore[misc, operator]

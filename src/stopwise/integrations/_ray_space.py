@@ -12,24 +12,29 @@ from typing import Any
 from ray.tune.search import sample
 from ray.tune.utils.util import flatten_dict, unflatten_dict
 
-from stopwise.core.space import Categorical, Integer, Real
+from stopwise.core.space import Categorical, Integer, Ordinal, Real
 from stopwise.errors import InputError
+from stopwise.integrations.foreign_alternatives import Group, alternatives
 from stopwise.integrations.foreign_space import (
+    Alternatives,
     ConstantParameter,
     ForeignSpace,
     Kind,
     Positioned,
     Ranked,
     Stepped,
+    kinds_of,
     of_choices,
     translated,
 )
 
 _ALLOWED = (
     "tune.uniform, quniform, loguniform, qloguniform, randint, qrandint, lograndint, qlograndint"
-    " and choice, sw.Real, sw.Integer and sw.Categorical; constants stay as they are. Instead of"
+    " and choice (between dicts with parameters of their own, too), sw.Real, sw.Integer,"
+    " sw.Categorical and sw.Ordinal; constants stay as they are. Instead of"
     " grid_search use choice; sample_from, randn and qrandn have no bounds that could be searched"
 )
+_SEARCHED = (sample.Domain, Real, Integer, Categorical, Ordinal)
 _NEAR = 1e-9  # of a step: tolerance for a bound that was rounded
 
 
@@ -38,10 +43,55 @@ def read_space(param_space: Mapping[str, Any]) -> ForeignSpace:
     if any(str(key).endswith("grid_search") for key in flatten_dict(dict(param_space))):
         message = f"grid_search cannot be searched by a model. Allowed are {_ALLOWED}."
         raise InputError(message)
-    searched = (sample.Domain, Real, Integer, Categorical)
     flat = flatten_dict(dict(param_space))
-    varied = {key: value for key, value in flat.items() if isinstance(value, searched)}
-    return translated(varied, _kind, _ALLOWED)
+    varied = {key: value for key, value in flat.items() if isinstance(value, _SEARCHED)}
+    nested = {key: _branches(key, v) for key, v in varied.items() if _is_nested(v)}
+    rest = {key: value for key, value in varied.items() if key not in nested}
+    if not nested:
+        return translated(varied, _kind, _ALLOWED)
+    kinds = kinds_of(rest, _kind, _ALLOWED)
+    parts = [ForeignSpace({**kinds}), *nested.values()] if kinds else list(nested.values())
+    return ForeignSpace(
+        {n: kind for part in parts for n, kind in part.kinds.items()},
+        {n: when for part in parts for n, when in part.when.items()},
+        {n: outer for part in parts for n, outer in part.outer.items()},
+    )
+
+
+def is_searched(value: object) -> bool:
+    """Whether an entry of a ``param_space`` varies."""
+    return isinstance(value, _SEARCHED)
+
+
+def _is_nested(value: object) -> bool:
+    """Whether it is a choice between dicts with parameters of their own."""
+    return isinstance(value, sample.Categorical) and any(
+        isinstance(inner, _SEARCHED)
+        for category in value.categories
+        if isinstance(category, Mapping)
+        for inner in flatten_dict(dict(category)).values()
+    )
+
+
+def _branches(name: str, choice: Any) -> ForeignSpace:  # noqa: ANN401  a choice of Ray
+    """A choice between dicts (or other values) as alternatives; their parameters are below it."""
+    groups = []
+    for category in choice.categories:
+        if not isinstance(category, Mapping):
+            groups.append(Group({name: ConstantParameter(category)}))
+            continue
+        below = {f"{name}/{k}": v for k, v in flatten_dict(dict(category)).items()}
+        if any(map(_is_nested, below.values())):
+            inner = read_space({k: v for k, v in below.items() if isinstance(v, _SEARCHED)})
+            fixed = {k: ConstantParameter(v) for k, v in below.items() if k not in inner.kinds}
+            fixed = {k: v for k, v in fixed.items() if not isinstance(v.value, _SEARCHED)}
+            groups.append(Group({**fixed, **inner.kinds}, inner.when, inner.outer))
+        else:
+            searched = {k: v for k, v in below.items() if isinstance(v, _SEARCHED)}
+            found = kinds_of(searched, _kind, _ALLOWED)
+            both = {k: found.get(k) or ConstantParameter(v) for k, v in below.items()}
+            groups.append(Group(both))
+    return alternatives(f"{name} [which]", groups)
 
 
 def outward(foreign: ForeignSpace, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,7 +105,9 @@ def written(foreign: ForeignSpace | None, constants: Mapping[str, Any]) -> dict[
     if foreign is None:
         return None
     kinds = {name: [type(kind).__name__, asdict(kind)] for name, kind in foreign.kinds.items()}
-    space = {"kinds": kinds, "constants": dict(constants)}
+    space: dict[str, Any] = {"kinds": kinds, "constants": dict(constants)}
+    if foreign.when:
+        space |= {"when": foreign.when, "outer": foreign.outer}
     try:
         same = read_back(json.loads(json.dumps(space))) == (foreign, dict(constants))
     except (TypeError, ValueError):
@@ -65,9 +117,8 @@ def written(foreign: ForeignSpace | None, constants: Mapping[str, Any]) -> dict[
 
 def read_back(space: Mapping[str, Any]) -> tuple[ForeignSpace, dict[str, Any]]:
     """The reverse of ``written``."""
-    return ForeignSpace({n: _made(*kind) for n, kind in space["kinds"].items()}), space[
-        "constants"
-    ]
+    kinds = {n: _made(*kind) for n, kind in space["kinds"].items()}
+    return ForeignSpace(kinds, space.get("when", {}), space.get("outer", {})), space["constants"]
 
 
 def _made(name: str, fields: Mapping[str, Any]) -> Kind:
@@ -80,7 +131,9 @@ def _made(name: str, fields: Mapping[str, Any]) -> Kind:
         "Real": Real,
         "Integer": Integer,
         "Categorical": Categorical,
+        "Ordinal": Ordinal,
         "ConstantParameter": ConstantParameter,
+        "Alternatives": Alternatives,
     }[name](**fields)
     return made
 
@@ -93,6 +146,7 @@ def plain(foreign: ForeignSpace, params: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(kind, Categorical)
         else params[name]
         for name, kind in space.items()
+        if name in params
     }
 
 
@@ -102,6 +156,7 @@ def rich(foreign: ForeignSpace, plain: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: kind.choices[plain[name]] if isinstance(kind, Categorical) else plain[name]
         for name, kind in space.items()
+        if name in plain
     }
 
 

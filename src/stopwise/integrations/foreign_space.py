@@ -1,141 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
 """Foreign spaces: search spaces of other packages as our spaces, and params both ways.
 
-Most parameters mean the same in both. Three kinds are translated: numbers from a list are modelled
-by their rank, because their order is known and their spacing is not; numbers at even steps by the
-number of steps; and choices that cannot be hashed by their position. A parameter with one value is
-constant and not modelled.
+How single parameters are translated is in ``foreign_kinds.py``. Where a package lets one choose
+between groups of parameters, the choice is a parameter of ours that the package knows no name for
+(``Alternatives``); those of a group exist only when it is chosen.
 """
 
 from __future__ import annotations
 
-import math
+import itertools
 import numbers
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from stopwise.core.checks import Direction
-from stopwise.core.space import Candidates, Categorical, Domain, Integer, Parameter, Real
+from stopwise.core.space import Candidates, Domain, Integer, Parameter, Real
+from stopwise.core.space.constraints import Constraint, check_names, checked_constraints
 from stopwise.errors import InputError, InputTypeError
+from stopwise.integrations.foreign_kinds import (
+    Alternatives,
+    ConstantParameter,
+    Kind,
+    Positioned,
+    Ranked,
+    Stepped,
+    is_number,
+    of_choices,
+    of_numbers,
+)
 from stopwise.record.history import History
 from stopwise.study import Cost
 
-_SAME = 1e-9  # relative tolerance for numbers that went through arithmetic or a text file
+__all__ = [
+    "Alternatives",
+    "CandidateTable",
+    "ConstantParameter",
+    "ForeignSpace",
+    "Kind",
+    "Positioned",
+    "Ranked",
+    "Stepped",
+    "Told",
+    "inferred",
+    "kinds_of",
+    "of_choices",
+    "of_numbers",
+    "translated",
+]
 
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A list of numbers to choose from, in ascending order; modelled by rank."""
-
-    values: tuple[Any, ...]
-
-    @property
-    def parameter(self) -> Parameter:
-        """The rank."""
-        return Integer(0, len(self.values) - 1)
-
-    def outward(self, rank: int) -> Any:  # noqa: ANN401  as the user gave it
-        """The number of a rank."""
-        return self.values[rank]
-
-    def inward(self, value: Any) -> int:  # noqa: ANN401
-        """The rank of a number."""
-        for rank, known in enumerate(self.values):
-            if value == known or math.isclose(value, known, rel_tol=_SAME):
-                return rank
-        message = f"{value!r} is not one of the values of its parameter: {list(self.values)}."
-        raise InputError(message)
-
-
-@dataclass(frozen=True, slots=True)
-class Stepped:
-    """Numbers at even steps, start + step k; modelled by k.
-
-    Args:
-        start: The number at k = 0.
-        step: The difference from one number to the next.
-        parameter: The range of k, and whether it is on a log scale.
-        whole: Whether the numbers are whole.
-    """
-
-    start: float
-    step: float
-    parameter: Integer
-    whole: bool = False
-
-    def outward(self, k: int) -> float:
-        """The number of a step."""
-        value = self.start + self.step * k
-        return round(value) if self.whole else float(f"{value:.15g}")  # 0.3, not 3 * 0.1
-
-    def inward(self, value: Any) -> int:  # noqa: ANN401
-        """The step of a number."""
-        k = round((value - self.start) / self.step)
-        if not math.isclose(self.start + self.step * k, value, rel_tol=_SAME, abs_tol=_SAME):
-            message = f"{value!r} is not at a step of {self.step} from {self.start}."
-            raise InputError(message)
-        return int(k)
-
-
-@dataclass(frozen=True, slots=True)
-class Positioned:
-    """Choices that cannot be hashed, such as lists, dicts and arrays; modelled by position."""
-
-    choices: tuple[Any, ...]
-
-    @property
-    def parameter(self) -> Parameter:
-        """The position."""
-        return Categorical(range(len(self.choices)))
-
-    def outward(self, position: int) -> Any:  # noqa: ANN401  as the user gave it
-        """The choice at a position."""
-        return self.choices[position]
-
-    def inward(self, choice: Any) -> int:  # noqa: ANN401
-        """The position of a choice: the same object, or the first with the same ``repr``."""
-        for position, known in enumerate(self.choices):
-            if choice is known or repr(choice) == repr(known):
-                return position
-        message = f"{choice!r} is not one of the choices of its parameter: {list(self.choices)}."
-        raise InputError(message)
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantParameter:
-    """A parameter that does not vary."""
-
-    value: Any
-
-
-Kind: TypeAlias = Parameter | Ranked | Stepped | Positioned | ConstantParameter
-
-
-def of_choices(choices: Iterable[Any]) -> Kind:
-    """A list to choose from: numbers by rank, others as categories; one choice is constant."""
-    items = list(choices)
-    if not items:
-        message = "a list of choices is empty; give at least one."
-        raise InputError(message)
-    if all(_is_number(choice) for choice in items):
-        return of_numbers(items)
-    try:
-        distinct = tuple({(type(choice) is bool, choice): choice for choice in items}.values())
-    except TypeError:
-        return Positioned(tuple(items)) if len(items) > 1 else ConstantParameter(items[0])
-    return Categorical(distinct) if len(distinct) > 1 else ConstantParameter(distinct[0])
-
-
-def of_numbers(values: Iterable[Any]) -> Ranked | ConstantParameter:
-    """Numbers to choose from, in any order."""
-    distinct = tuple(sorted(dict.fromkeys(values)))
-    return Ranked(distinct) if len(distinct) > 1 else ConstantParameter(distinct[0])
-
-
-def _is_number(value: object) -> bool:
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return real and math.isfinite(value)  # type: ignore[arg-type]
+_TRANSLATED = Ranked | Stepped | Positioned | Alternatives
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +58,13 @@ class ForeignSpace:
 
     Args:
         kinds: How each of its parameters is modelled.
+        when: The conditions of those that have one, in the form of our space.
+        outer: The names that the other package has for parameters which we call otherwise.
     """
 
     kinds: Mapping[str, Kind]
+    when: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    outer: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.space:
@@ -159,23 +77,105 @@ class ForeignSpace:
     @property
     def space(self) -> dict[str, Parameter]:
         """The space that a study searches."""
-        return {
-            name: kind if isinstance(kind, Real | Integer | Categorical) else kind.parameter
+        made = {
+            name: kind if isinstance(kind, Parameter) else kind.parameter
             for name, kind in self.kinds.items()
             if not isinstance(kind, ConstantParameter)
         }
+        return {n: replace(p, when=self.when[n]) if n in self.when else p for n, p in made.items()}
 
     def outward(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Our params in the form of the other package."""
-        return {name: self._out(kind, params.get(name)) for name, kind in self.kinds.items()}
+        return {
+            self.outer.get(name, name): self._out(kind, params.get(name))
+            for name, kind in self.kinds.items()
+            if not isinstance(kind, Alternatives) and self._exists(name, params)
+        }
 
     def inward(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Params of the other package in the form of our space."""
-        missing = [name for name in self.space if name not in params]
+        choices = {n: k.count for n, k in self.kinds.items() if isinstance(k, Alternatives)}
+        if not choices:
+            return self._inward(params, {})
+        problems = []
+        for positions in itertools.product(*map(range, choices.values())):
+            chosen = dict(zip(choices, positions, strict=True))
+            try:
+                ours = self._inward(params, chosen)
+                self._check_fits(params, ours)
+            except InputError as error:
+                problems.append(str(error))
+            else:
+                return ours
+        message = f"params {dict(params)} fit none of the alternatives: {problems[-1]}"
+        raise InputError(message)
+
+    def _inward(self, params: Mapping[str, Any], chosen: Mapping[str, int]) -> dict[str, Any]:
+        """Params inward, where the choices between alternatives are made."""
+        ours: dict[str, Any] = {}
+        missing = []
+        for name in self._parents_first():
+            kind, outer = self.kinds[name], self.outer.get(name, name)
+            if isinstance(kind, ConstantParameter) or not self._exists(name, ours):
+                continue
+            if isinstance(kind, Alternatives):
+                ours[name] = chosen[name]
+            elif outer in params:
+                ours[name] = self._in(kind, params[outer])
+            else:
+                missing.append(outer)
         if missing:
             message = f"params {dict(params)} lack {missing}; each parameter needs a value."
             raise InputError(message)
-        return {name: self._in(self.kinds[name], params[name]) for name in self.space}
+        return {name: ours[name] for name in self.kinds if name in ours}
+
+    def _check_fits(self, params: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
+        """Refuse an alternative with other parameters, other constants or other ranges."""
+        space = self.space
+        for name, value in ours.items():
+            space[name].encode([value], name)
+        there = self.outward(ours)
+        known = {self.outer.get(name, name) for name in self.kinds}
+        for name in known & (params.keys() | there.keys()):
+            if name not in there:
+                raise InputError(f"{name!r} does not exist there")
+            same = name in params and (
+                params[name] is there[name] or repr(params[name]) == repr(there[name])
+            )
+            if not same and not is_number(there[name]):
+                raise InputError(f"{name!r} is {there[name]!r} there")
+
+    def _parents_first(self) -> list[str]:
+        """The names, each after those that it depends on."""
+        order: dict[str, None] = {}
+        for _ in self.kinds:
+            for name in self.kinds:
+                if all(parent in order for parent in self._condition(name)):
+                    order[name] = None
+        return list(order)
+
+    def _condition(self, name: str) -> Mapping[str, Sequence[Any]]:
+        kind = self.kinds[name]
+        own = kind.when if isinstance(kind, Parameter) else None
+        return self.when.get(name, own or {})
+
+    def _exists(self, name: str, params: Mapping[str, Any]) -> bool:
+        """Whether a parameter exists beside our params."""
+        condition = self._condition(name).items()
+        return all(parent in params and params[parent] in values for parent, values in condition)
+
+    def constraints(self, given: object) -> list[Constraint]:
+        """Constraints about params in the form of the other package, as ones about ours."""
+        names = {self.outer.get(name, name) for name in self.kinds}
+
+        def moved(constraint: Constraint) -> Constraint:
+            def test(params: Mapping[str, Any]) -> bool:
+                return constraint.holds(self.outward(params), names)
+
+            check_names([constraint], names)
+            return Constraint(constraint.source, test)
+
+        return [moved(constraint) for constraint in checked_constraints(given)]
 
     def history(self, history: History) -> History:
         """A history of ours with params in the form of the other package."""
@@ -191,11 +191,11 @@ class ForeignSpace:
     def _out(kind: Kind, value: Any) -> Any:  # noqa: ANN401
         if isinstance(kind, ConstantParameter):
             return kind.value
-        return kind.outward(value) if isinstance(kind, Ranked | Stepped | Positioned) else value
+        return kind.outward(value) if isinstance(kind, _TRANSLATED) else value
 
     @staticmethod
     def _in(kind: Kind, value: Any) -> Any:  # noqa: ANN401
-        return kind.inward(value) if isinstance(kind, Ranked | Stepped | Positioned) else value
+        return kind.inward(value) if isinstance(kind, _TRANSLATED) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +216,10 @@ class CandidateTable:
 
     def cost(self, given: Cost) -> Cost:
         """The cost as it is."""
+        return given
+
+    def constraints(self, given: object) -> object:
+        """Constraints as they are."""
         return given
 
 
@@ -248,7 +252,7 @@ def inferred(params: Sequence[Mapping[str, Any]], log: Collection[str] = ()) -> 
 
 
 def _inferred(values: Sequence[Any], log: bool) -> Kind:  # noqa: FBT001
-    if not all(_is_number(value) for value in values):
+    if not all(is_number(value) for value in values):
         return of_choices(values)
     low, high = min(values), max(values)
     if low == high:
@@ -268,12 +272,19 @@ def translated(
         kind_of: How a parameter is modelled; None if it cannot be.
         allowed: The parameters that can be modelled, for the error.
     """
+    return ForeignSpace(kinds_of(given, kind_of, allowed))
+
+
+def kinds_of(
+    given: object, kind_of: Callable[[str, Any], Kind | None], allowed: str
+) -> dict[str, Kind]:
+    """How each parameter of a dict is modelled; see ``translated``."""
     if not isinstance(given, Mapping):
         message = f"a space must be a dict of parameters, got {given!r}. Allowed are {allowed}."
         raise InputTypeError(message)
     kinds: dict[str, Kind] = {}
     for name, value in given.items():
-        kind = value if isinstance(value, Real | Integer | Categorical) else kind_of(name, value)
+        kind = value if isinstance(value, Parameter) else kind_of(name, value)
         if kind is None:
             message = (
                 f"parameter {name!r} is {value!r} ({type(value).__name__}), which stopwise cannot"
@@ -281,4 +292,4 @@ def translated(
             )
             raise InputTypeError(message)
         kinds[name] = kind
-    return ForeignSpace(kinds)
+    return kinds

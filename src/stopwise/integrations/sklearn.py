@@ -15,10 +15,12 @@ import numpy as np
 
 from stopwise.core.space import Candidates, Integer, Real
 from stopwise.errors import InputError, MissingExtraError
+from stopwise.integrations.foreign_alternatives import Group, alternatives
 from stopwise.integrations.foreign_space import (
     CandidateTable,
     ForeignSpace,
     Kind,
+    kinds_of,
     of_choices,
     translated,
 )
@@ -38,8 +40,8 @@ except ImportError as error:
 __all__ = ["StopwiseSearchCV"]
 
 _ALLOWED = (
-    "lists, scipy.stats.uniform, loguniform and randint, and sw.Real, sw.Integer and"
-    " sw.Categorical; or sw.Candidates instead of the dict"
+    "lists, scipy.stats.uniform, loguniform and randint, and sw.Real, sw.Integer, sw.Categorical"
+    " and sw.Ordinal; or, instead of the dict, a list of such dicts or sw.Candidates"
 )
 _SET_HERE = ("direction", "seed")  # scores are maximised, and random_state is the seed
 _CLOCK = time.get_clock_info("perf_counter").resolution
@@ -56,7 +58,8 @@ class StopwiseSearchCV(BaseSearchCV):
     Args:
         estimator: The estimator that is tuned; it may be a pipeline.
         param_distributions: A dict of name to list, scipy distribution (uniform, loguniform,
-            randint) or ``sw.Real``, ``sw.Integer``, ``sw.Categorical``; or ``sw.Candidates``.
+            randint) or ``sw.Real``, ``sw.Integer``, ``sw.Categorical``, ``sw.Ordinal``; a list of
+            such dicts, of which each candidate follows one; or ``sw.Candidates``.
         lam: What a second is worth, in units of the score: ``sw.exchange_rate(improvement=0.01,
             cost=600)`` if you would wait ten minutes for an improvement of 0.01.
         cost: ``"seconds"``, the fit time summed over the folds, learned; a function of the
@@ -95,7 +98,7 @@ class StopwiseSearchCV(BaseSearchCV):
     def __init__(
         self,
         estimator: Any,  # noqa: ANN401
-        param_distributions: Mapping[str, Any] | Candidates,
+        param_distributions: Mapping[str, Any] | Sequence[Mapping[str, Any]] | Candidates,
         *,
         lam: float | None = None,
         cost: str | Callable[[Mapping[str, Any]], float] | None = "seconds",
@@ -169,6 +172,7 @@ class StopwiseSearchCV(BaseSearchCV):
         first = [self.start_from] if isinstance(self.start_from, Mapping) else self.start_from
         options = {name: getattr(self, name) for name in names(_SET_HERE)}
         options["cost"] = foreign.cost(self.cost)
+        options["constraints"] = foreign.constraints(self.constraints)
         if self.prior == defaults()["prior"]:
             del options["prior"]  # the surrogate brings its own
         options["start_from"] = [foreign.inward(params) for params in first]
@@ -214,11 +218,12 @@ def _nothing_evaluated(study: Study) -> InputError:
 
 
 def _translated(given: object) -> ForeignSpace | CandidateTable:
-    return (
-        CandidateTable(given)
-        if isinstance(given, Candidates)
-        else translated(given, _kind, _ALLOWED)
-    )
+    if isinstance(given, Candidates):
+        return CandidateTable(given)
+    if isinstance(given, Sequence) and not isinstance(given, str) and given:
+        groups = [Group(kinds_of(group, _kind, _ALLOWED)) for group in given]
+        return alternatives("alternative", groups)
+    return translated(given, _kind, _ALLOWED)
 
 
 def _kind(name: str, given: Any) -> Kind | None:  # noqa: ANN401

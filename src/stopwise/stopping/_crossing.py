@@ -171,7 +171,7 @@ def _pool(snapshot: Snapshot, margin: float, rng: np.random.Generator) -> Array:
     pool = [domain.sobol(_SOBOL, rng), places, domain.snap(clouds)]  # type: ignore[union-attr]
     if domain.n_discrete > 1:  # type: ignore[union-attr]
         pool += [domain.neighbours(x) for x in places]  # type: ignore[union-attr]
-    return np.vstack(pool)
+    return domain.only_allowed(np.vstack(pool))  # type: ignore[union-attr]
 
 
 def _likely(points: Array, z: Array, count: int) -> Array:

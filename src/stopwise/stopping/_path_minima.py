@@ -10,6 +10,7 @@ import numpy as np
 
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.search.batched_bfgs import batched_bfgs
+from stopwise.core.search.restriction import excluded
 from stopwise.core.snapshot import Snapshot
 
 
@@ -90,6 +91,7 @@ def _climb(
     def tagged(rows: Array) -> tuple[Array, Array]:
         on = np.rint(rows[:, -1] * len(paths)).astype(np.intp)
         value, gradient = height(rows[:, :-1], on)
+        value, gradient = excluded(snapshot.domain, rows[:, :-1], value, gradient)  # type: ignore[arg-type]
         return value / unit, np.hstack([gradient / unit, np.zeros((len(rows), 1))])
 
     X, heights = batched_bfgs(

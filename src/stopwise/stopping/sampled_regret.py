@@ -204,6 +204,6 @@ def _screen(snapshot: Snapshot) -> Array:
             centres = np.repeat(good, _CLOUD, axis=0)
             noise = deviation * rng.standard_normal(centres.shape)
             clouds.append(domain.snap(centres + noise))
-        return np.vstack(clouds)
+        return domain.only_allowed(np.vstack(clouds))  # type: ignore[union-attr]
 
     return snapshot.once("screen", build)

@@ -37,6 +37,8 @@ from stopwise.core.checks import (
 from stopwise.core.exchange_rate import check_lam
 from stopwise.core.outcome_limits import Limits, checked_fallback, checked_limits
 from stopwise.core.space import Space
+from stopwise.core.space.configspace import is_configspace, read_configspace
+from stopwise.core.space.constraints import Constraint, checked_constraints
 from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
 from stopwise.record.journal.codec import Json, OptionCodec, ParamsCodec
@@ -44,6 +46,11 @@ from stopwise.stopping import StoppingRule
 
 Rules: TypeAlias = str | StoppingRule | Sequence[str | StoppingRule]
 Cost: TypeAlias = str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel | None
+Constraints: TypeAlias = (
+    str
+    | Callable[[Mapping[str, Any]], bool]
+    | Sequence[str | Callable[[Mapping[str, Any]], bool] | Constraint]
+)
 
 _LARGEST_DESIGN = 100_000  # points
 OPTIONS_LINE = "        **options: Each option of ``StudyOptions``.\n"  # in docstrings
@@ -112,6 +119,9 @@ class StudyOptions:
         fallback: With limits, the value that you have if no evaluation keeps them. Without it the
             price cannot stop a study before one does.
         start_from: Configurations that are tried first.
+        constraints: What every configuration must satisfy: functions of the params that return
+            True or False, or expressions such as ``"a + b <= 1"``, which a journal can hold. One
+            that asks for an inactive parameter does not apply.
         seed: Makes everything that is random repeatable.
         max_trials: A hard cap on trials, the initial design included.
     """
@@ -133,6 +143,7 @@ class StudyOptions:
     limits: Limits | None = _option(None, codec.LIMITS)
     fallback: float | None = _option(None)
     start_from: Iterable[Mapping[str, Any]] = _option((), codec.CONFIGURATIONS)
+    constraints: Constraints | None = _option(None, codec.CONSTRAINTS)
     seed: int = _option(0)
     max_trials: int | None = _option(None, may_change=True)
 
@@ -149,6 +160,7 @@ class StudyOptions:
             "fallback": checked_fallback(self.fallback, checked_limits(self.limits)),
             "bounds": checked_bounds(self.bounds),
             "replicates": checked_replicates(self.replicates, self.noise),
+            "constraints": checked_constraints(self.constraints),
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
         }
         if self.lam is not None:
@@ -217,6 +229,16 @@ class StudyOptions:
         if self.cost is not None and not isinstance(self.cost, str):
             values["cost"] = cost_model(self.cost, space)  # a table by candidate, not by row
         return option_values_as_json(values, params)
+
+
+def plain_space(space: Space, options: dict[str, Any]) -> tuple[Space, dict[str, Any]]:
+    """A space of ConfigSpace as one of ours, and options with what it forbids; others as is."""
+    if not is_configspace(space):
+        return space, options
+    parameters, forbidden = read_configspace(space)
+    if forbidden:
+        options["constraints"] = [*checked_constraints(options.get("constraints")), *forbidden]
+    return parameters, options
 
 
 def check_names(

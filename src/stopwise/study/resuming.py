@@ -27,6 +27,7 @@ from stopwise.study.options import (
     may_change,
     option_values_as_json,
     option_values_from_json,
+    plain_space,
     unwritten,
 )
 
@@ -59,9 +60,12 @@ def resume(path: str | PathLike[str], given: Mapping[str, Any], version: str) ->
         given: Options handed in: objects that a file cannot hold, and options to change.
         version: Version of this package.
     """
+    options = dict(given)
+    if "space" in options:
+        options["space"], options = plain_space(options["space"], options)
     file, content = reopen(path)
     try:
-        return _resumed(file, content, dict(given), version)
+        return _resumed(file, content, options, version)
     except BaseException:
         file.close()
         raise
@@ -108,6 +112,9 @@ def load(path: str | PathLike[str]) -> ResumedStudy:
         if missing := owned(values[name]):
             notes.append(f"{name} {missing[0]} is not at hand; {stand_in!r} stands in for it")
             values[name] = stand_in
+    if missing := owned(values["constraints"]):
+        notes.append(f"constraints are not at hand and left out: {', '.join(missing)}")
+        values["constraints"] = [c for c in values["constraints"] if not owned(c)]
     for name in ("stopping", "watch"):
         if missing := owned(values[name]):
             notes.append(f"own rules are not at hand and left out: {', '.join(missing)}")
@@ -166,6 +173,10 @@ def _checked_changes(
 
 def _both_own(old: Json, new: Json) -> bool:
     """Whether both are objects that a file cannot hold, so that only the name has changed."""
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(
+            a == b or _both_own(a, b) for a, b in zip(old, new, strict=True)
+        )
     return all(isinstance(value, dict) and "own" in value for value in (old, new))
 
 

@@ -48,7 +48,12 @@ from stopwise.study.explanation import explain, explain_looking
 from stopwise.study.guarantee import Guarantee, guarantee_of
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
-from stopwise.study.options import StudyOptions, explain_options, spells_out_options
+from stopwise.study.options import (
+    StudyOptions,
+    explain_options,
+    plain_space,
+    spells_out_options,
+)
 from stopwise.study.promising import Promising
 from stopwise.study.readable import ReadableStudy
 from stopwise.study.readings import Readings, readings_of
@@ -65,7 +70,8 @@ class Study(ReadableStudy):
     """Bayesian optimization that stops when no further evaluation is worth its price.
 
     Args:
-        space: A dict of ``Real``, ``Integer`` and ``Categorical``, or ``Candidates``.
+        space: A dict of ``Real``, ``Integer``, ``Categorical`` and ``Ordinal``, ``Candidates``, or
+            a ``ConfigurationSpace``.
         journal: Path of a journal. Every event is written there as a line of JSON before the
             call returns; ``Study.resume(path)`` continues the study from it.
         **options: Each option of ``StudyOptions``.
@@ -94,6 +100,7 @@ class Study(ReadableStudy):
         journal: str | PathLike[str] | None = None,
         **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
+        space, options = plain_space(space, options)
         checked = StudyOptions.of(options, also=("journal",))
         self._set_up(space, checked, EventLog())
         if journal is not None:
@@ -107,7 +114,7 @@ class Study(ReadableStudy):
         self.space, self.options = space, options
         self.direction, self.seed = options.direction, options.seed
         self.max_trials = options.max_trials
-        self.domain = domain = as_domain(space)
+        self.domain = domain = as_domain(space, options.constraints)  # type: ignore[arg-type]
         self.cost_model = costs = cost_model(options.cost, space)
         model = ModelUpdates(domain, costs, options, self._refits)
         model.encoded.encode(options.start_from)  # type: ignore[arg-type]  # a list by now

@@ -78,7 +78,7 @@ def test_every_key_of_the_page_is_understood_and_every_understood_key_is_on_the_
     for name in ("value", "cost", "failures", "search"):
         assert keys(tables[name]) == allowed(f"{GOOD}[{name}]\nbogus = 1\n")
     assert keys(tables["worth"]) == allowed(GOOD + "bogus = 1\n")
-    assert keys(tables["parameters"]) - {"choices"} == allowed(
+    assert keys(tables["parameters"]) - {"choices", "values", "by"} == allowed(
         GOOD.replace("log = true", "bogus = 1")
     )
 
@@ -401,3 +401,69 @@ def test_bounds_are_a_list_and_infinity_stands_for_none(loaded):
 def test_an_option_that_the_study_refuses_names_its_line(loaded, line, words):
     with pytest.raises(InputError, match=rf"tune.toml, line 14: .*{words}"):
         loaded(f"{GOOD}[search]\n{line}\n")
+
+
+CONDITIONAL = """\
+command = ["./train", "--depth={depth}", "{python}"]
+constraints = [
+  "lr * batch <= 2",
+  "kind != 'deep' or depth > 1",
+]
+[parameters]
+kind = { type = "categorical", choices = ["flat", "deep"] }
+lr = { type = "real", low = 1e-4, high = 1e-1, log = true }
+depth = { type = "integer", low = 1, high = 9, when = { kind = ["deep"] } }
+batch = { type = "ordinal", values = [16, 32, 64] }
+[worth]
+lam = 0.1
+"""
+
+
+def test_conditions_orders_and_constraints_are_read(loaded):
+    config = loaded(CONDITIONAL)
+    assert config.space["depth"] == sw.Integer(1, 9, when={"kind": ["deep"]})
+    assert config.space["batch"] == sw.Ordinal([16, 32, 64])
+    assert config.constraints == ("lr * batch <= 2", "kind != 'deep' or depth > 1")
+    text = description(config)
+    assert "depth is passed only when kind is 'deep'." in text
+    assert "Every trial satisfies lr * batch <= 2." in text
+    begun = [line for line in text.splitlines() if "kind = " in line]
+    assert begun
+    for line in begun:
+        assert ("depth = " in line) == ("kind = deep" in line)
+        assert "depth = 1," not in line
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "says"),
+    [
+        ("lr * batch <= 2", "lr * btch <= 2", 3, "names 'btch'"),
+        ("kind != 'deep' or", "import os or", 4, "is no expression"),
+        ("lr * batch <= 2", "lr > 1", 2, "allow almost nothing"),
+        ('kind = ["deep"]', 'knd = ["deep"]', 9, "the space has no 'knd'"),
+        ('kind = ["deep"]', 'kind = ["shallow"]', 9, "is one of 'shallow'"),
+        ('when = { kind = ["deep"] }', "when = 3", 9, "must be a table"),
+        ("values = [16, 32, 64]", "values = [16, 16]", 10, "listed twice"),
+        ("values = [16, 32, 64]", 'values = [16], by = "size"', 10, '"rank", "value"'),
+    ],
+)
+def test_a_wrong_condition_is_refused_with_its_line(loaded, old, new, line, says):
+    with pytest.raises(InputError) as caught:
+        loaded(CONDITIONAL.replace(old, new))
+    assert str(caught.value).startswith(f"tune.toml, line {line}: "), caught.value
+    assert says in str(caught.value)
+
+
+def test_an_argument_about_an_inactive_parameter_is_left_out():
+    command = ["./train", "--depth={depth}", "{kind}"]
+    assert arguments(command, "arguments", {"kind": "flat", "lr": 0.1}, {}) == [
+        "./train",
+        "flat",
+        "--lr=0.1",
+    ]
+    assert arguments(command, "arguments", {"kind": "deep", "lr": 0.1, "depth": 3}, {}) == [
+        "./train",
+        "--depth=3",
+        "deep",
+        "--lr=0.1",
+    ]

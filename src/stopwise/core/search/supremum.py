@@ -10,7 +10,8 @@ A stopping rule that underestimates its supremum stops too early, so the search 
   the height of a hill better than a screen does. Searches also begin close to the best
   observations; in one and two dimensions, beside and between all of them (``narrow_hills.py``);
 - a mixed domain: the same in its continuous columns, then in turn with moves of one discrete
-  parameter (``discrete_moves.py``).
+  parameter (``discrete_moves.py``). Where constraints make walls, random steps follow
+  (``walls.py``).
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.search.batched_bfgs import SAME_HILL, batched_bfgs
 from stopwise.core.search.discrete_moves import improve_all, improve_best
 from stopwise.core.search.narrow_hills import FEW, narrow_starts
+from stopwise.core.search.restriction import restricted_score
 from stopwise.core.search.score import NormalisedScore, Score, highest, nan_excluded
 from stopwise.core.search.screen import close_starts, screen
+from stopwise.core.search.walls import along_walls
 from stopwise.core.space import Domain, Finite, Mixed
 from stopwise.core.space.finite import grid, is_small
 
@@ -126,6 +129,7 @@ def multistart(
     none = np.empty((0, domain.width))
     near = none if near is None else near
     normalised = score if score.unit == 1.0 else NormalisedScore(score)
+    normalised = restricted_score(normalised, domain)
     entrants = (_ENTRANTS_IN_FEW if few else _ENTRANTS) * search.restarts
     screened = screen(normalised, domain, rng, near=near, samples=search.raw, count=entrants)
     begin = np.vstack([domain.snap(none if starts is None else starts), screened])
@@ -138,6 +142,8 @@ def multistart(
         X, values = _with_narrow_hill(normalised, X, values, observed, search.restarts)
     if not len(X):
         return Supremum(None, -np.inf)
+    if domain.constraints:
+        X[0], values[0] = along_walls(normalised, domain, rng, X[0], float(values[0]))
     spread = float(values[0] - np.median(values)) * score.unit
     return Supremum(X[0], float(values[0]) * score.unit, spread, len(X), X)
 

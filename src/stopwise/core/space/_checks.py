@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.core.numerics.arrays import Array, Mask
+from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.errors import InputError, InputTypeError
 
 
@@ -140,26 +140,43 @@ def check_resolution(shown: str, low: float, high: float, *, log: bool) -> None:
         raise InputError(f"{shown}: the bounds are too close for a log scale; leave out log=True")
 
 
-def check_choices(choices: tuple[Any, ...]) -> None:
+def positions(
+    allowed: Sequence[Any], values: Sequence[Any], name: str, called: str = "choices"
+) -> Indices:
+    """Where each value is in the list of those that are allowed; others are refused."""
+    position_of = {identity(each): i for i, each in enumerate(allowed)}
+    places = [
+        position_of.get(identity(value), -1) if is_hashable(value) else -1 for value in values
+    ]
+    if -1 in places:
+        bad = places.index(-1)
+        raise InputError(
+            f"{at(name, values, bad)} is {values[bad]!r}, which is not one of its {called}; "
+            f"allowed: {listing(allowed)}"
+        )
+    return np.array(places, dtype=np.intp)
+
+
+def check_choices(
+    choices: tuple[Any, ...], kind: str = "Categorical", item: str = "choice"
+) -> None:
     """Refuse choices that are not hashable, not equal to themselves, or listed twice."""
     if not choices:
-        raise InputError(
-            "Categorical([]): there must be at least one choice; list what may be used"
-        )
+        raise InputError(f"{kind}([]): there must be at least one {item}; list what may be used")
     seen = set()
     for choice in choices:
         if not is_hashable(choice):
             raise InputTypeError(
-                f"Categorical: the choice {choice!r} is {of_type(choice)}, which cannot "
+                f"{kind}: the {item} {choice!r} is {of_type(choice)}, which cannot "
                 "be looked up; use something hashable, such as a tuple or a name"
             )
         if is_missing(choice):
             raise InputError(
-                f"Categorical: the choice {choice!r} is not equal to itself and could never be "
+                f"{kind}: the {item} {choice!r} is not equal to itself and could never be "
                 "found again; use None, or a name such as 'missing'"
             )
         if identity(choice) in seen:
             raise InputError(
-                f"Categorical: the choice {choice!r} is listed twice; list each choice once"
+                f"{kind}: the {item} {choice!r} is listed twice; list each {item} once"
             )
         seen.add(identity(choice))

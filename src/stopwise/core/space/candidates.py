@@ -20,9 +20,10 @@ from stopwise.core.space._checks import (
     of_type,
     suggestion,
 )
-from stopwise.core.space.domain import Mixed, read_only, row_bytes
+from stopwise.core.space.domain import Mixed
 from stopwise.core.space.finite import MOST_CELLS, Finite
 from stopwise.core.space.parameters import Categorical, Parameter, Real
+from stopwise.core.space.points import read_only, row_bytes
 from stopwise.errors import InputError, InputTypeError
 
 _KINDS = "a list of dicts, a DataFrame or a structured array"
@@ -145,13 +146,18 @@ def _checked_declarations(space: object, names: tuple[str, ...]) -> dict[str, Pa
     if not isinstance(space, Mapping):
         raise InputTypeError(
             f"Candidates: space is {of_type(space)}; it must be a dict of column name to "
-            "Real, Integer or Categorical"
+            "Real, Integer, Categorical or Ordinal"
         )
     for name in space:
         if name not in names:
             raise InputError(
                 f"Candidates: space names {name!r}, which is no column of the table; its columns "
                 f"are {listing(names)}{suggestion(name, names)}"
+            )
+        if getattr(space[name], "when", None) is not None:
+            raise InputError(
+                f"Candidates: {name!r} has a condition, but every row of a table has every "
+                "column; leave when= out"
             )
     return dict(space)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,10 @@ from numpy.typing import ArrayLike
 
 from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.space._checks import listing
-from stopwise.core.space.domain import Mixed, Params, as_points, read_only, row_bytes
+from stopwise.core.space._space_checks import Params
+from stopwise.core.space.constraints import Constraint
+from stopwise.core.space.domain import Mixed
+from stopwise.core.space.points import as_points, read_only, row_bytes
 from stopwise.errors import InputError
 
 # Grids up to this size are listed, and searched without any optimiser.
@@ -61,6 +64,11 @@ class Finite:
     def d(self) -> int:
         """The number of parameters."""
         return self.codec.d
+
+    @property
+    def n_active(self) -> int:
+        """The number of parameters that points have, on average."""
+        return self.codec.n_active
 
     @property
     def width(self) -> int:
@@ -191,6 +199,15 @@ class Finite:
         return int(np.square(self.points - x).sum(axis=1).argmin())
 
 
+def only_allowed(table: Finite, constraints: tuple[Constraint, ...]) -> Finite:
+    """The candidates of a table that satisfy constraints."""
+    codec = replace(table.codec, constraints=constraints)
+    rows = [table.params(i) for i in range(len(table))]
+    kept = [i for i, row in enumerate(rows) if all(c.holds(row, codec.names) for c in constraints)]
+    given = None if table.rows is None else tuple(table.rows[i] for i in kept)
+    return Finite(codec, table.points[kept], given)
+
+
 def is_small(codec: Mixed) -> bool:
     """Tell whether a product is finite, and small enough to be listed."""
     n = codec.n_discrete
@@ -212,4 +229,7 @@ def grid(codec: Mixed) -> Finite:
     for index, rows in codec.discrete_choices().items():
         digit = positions // math.prod(sizes[index + 1 :]) % sizes[index]
         points[:, codec.columns[index]] = rows[digit]
-    return Finite(codec, points)
+    if codec.is_conditional:  # combinations that differ in inactive parameters only are one
+        points = codec.snap(points)
+        points = points[np.sort(np.unique(row_bytes(points), return_index=True)[1])]
+    return Finite(codec, codec.only_allowed(points))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of a space: real numbers, whole numbers and choices.
+"""The parameters of a space: real numbers, whole numbers and choices; values in an order apart.
 
 A parameter translates between its values, as the user writes them, and its columns of the
 unit cube, as the models see them. A number is one column, running from 0 at `low` to 1 at
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -18,6 +18,8 @@ import numpy as np
 from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.space import _checks as checks
 from stopwise.core.space._scale import from_unit, to_unit
+from stopwise.core.space.ordinal import Ordinal
+from stopwise.core.space.when import Conditional, When, checked_when
 from stopwise.errors import InputError, InputTypeError, shown
 
 # A value this little outside, relative to the range (log scale: to the bound), is a bound with a
@@ -29,8 +31,8 @@ _LARGEST_INTEGER = 10**12
 _ALL_ARE_NEIGHBOURS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Real:
+@dataclass(frozen=True, slots=True, repr=False)
+class Real(Conditional):
     """A real number between two bounds, both included.
 
     Encoding and decoding again moves a value by less than 4 eps (2^-52) of the larger bound,
@@ -43,6 +45,8 @@ class Real:
         high: The largest value.
         log: Whether ratios matter rather than differences: 0.001 is then as far from 0.01 as
             0.01 from 0.1. Needs bounds above zero.
+        when: Other parameters and the values that they must have for this one to exist, such as
+            ``{"booster": ["gbtree", "dart"]}``; it always exists if left out.
 
     Example:
         >>> Real(1e-4, 1e-2, log=True).encode([1e-3], "lr")
@@ -52,6 +56,7 @@ class Real:
     low: float
     high: float
     log: bool = False
+    when: When = field(default=None, hash=False)
     width: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -59,6 +64,7 @@ class Real:
         checks.check_resolution(repr(self), low, high, log=self.log)
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
+        object.__setattr__(self, "when", checked_when(shown(self), self.when))
 
     def encode(self, values: Sequence[Any], name: str) -> Array:
         """Turn values into their column of the unit cube.
@@ -95,14 +101,15 @@ class Real:
         return u[:, None]
 
 
-@dataclass(frozen=True, slots=True)
-class Integer:
+@dataclass(frozen=True, slots=True, repr=False)
+class Integer(Conditional):
     """A whole number between two bounds, both included.
 
     Args:
         low: The smallest value.
         high: The largest value; at most 10**12 in size.
         log: Whether ratios matter rather than differences. Needs bounds above zero.
+        when: As for ``Real``.
 
     Example:
         >>> layers = Integer(1, 5)
@@ -115,6 +122,7 @@ class Integer:
     low: int
     high: int
     log: bool = False
+    when: When = field(default=None, hash=False)
     width: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -131,6 +139,7 @@ class Integer:
                     "no longer be told apart; use Real and round in the objective"
                 )
             object.__setattr__(self, label, int(bound))
+        object.__setattr__(self, "when", checked_when(shown(self), self.when))
 
     @property
     def n_values(self) -> int:
@@ -204,8 +213,8 @@ class Integer:
         return to_unit(whole, self.low, self.high, log=self.log)[:, None]
 
 
-@dataclass(frozen=True, slots=True)
-class Categorical:
+@dataclass(frozen=True, slots=True, repr=False)
+class Categorical(Conditional):
     """One of a list of choices, without any order among them.
 
     Choices are told apart by equality, except that True is not 1 and False is not 0. They
@@ -213,6 +222,7 @@ class Categorical:
 
     Args:
         choices: The choices; anything hashable.
+        when: As for ``Real``.
 
     Example:
         >>> act = Categorical(["relu", "tanh"])
@@ -221,6 +231,7 @@ class Categorical:
     """
 
     choices: Sequence[Any]
+    when: When = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         listed: object = self.choices
@@ -236,6 +247,7 @@ class Categorical:
         choices = tuple(listed.tolist() if isinstance(listed, np.ndarray) else listed)
         checks.check_choices(choices)
         object.__setattr__(self, "choices", choices)
+        object.__setattr__(self, "when", checked_when(shown(self), self.when))
 
     @property
     def width(self) -> int:
@@ -257,18 +269,7 @@ class Categorical:
         Returns:
             The columns, of shape (m, width).
         """
-        position_of = {checks.identity(choice): i for i, choice in enumerate(self.choices)}
-        positions = [
-            position_of.get(checks.identity(value), -1) if checks.is_hashable(value) else -1
-            for value in values
-        ]
-        if -1 in positions:
-            bad = positions.index(-1)
-            raise InputError(
-                f"{checks.at(name, values, bad)} is {values[bad]!r}, which is not one of its "
-                f"choices; allowed: {checks.listing(self.choices)}"
-            )
-        return self._one_hot(np.array(positions, dtype=np.intp))
+        return self._one_hot(checks.positions(self.choices, values, name))
 
     def decode(self, U: Array) -> list[Any]:
         """Turn one-hot columns, or the largest of any columns, into the choice objects."""
@@ -301,4 +302,4 @@ class Categorical:
         return U
 
 
-Parameter: TypeAlias = Real | Integer | Categorical
+Parameter: TypeAlias = Real | Integer | Categorical | Ordinal

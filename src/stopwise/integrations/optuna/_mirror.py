@@ -12,6 +12,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import check_within_bounds
+from stopwise.core.space.constraints import check_names, checked_constraints
 from stopwise.errors import InputError
 from stopwise.integrations.optuna._board import Note
 from stopwise.integrations.optuna._cost import COST, paid
@@ -45,12 +46,19 @@ class Mirror:
         budget: float | None = None,
         **options: Any,  # noqa: ANN401
     ) -> None:
-        self.axes = Axes(distributions)
+        limits = checked_constraints(options.pop("constraints", None))
+        check_names(limits, distributions)
+        self.axes = Axes(distributions, limits)
         if callable(cost) and not hasattr(cost, "price"):
             of_theirs: Callable[[Mapping[str, Any]], float] = cost
             cost = lambda params: of_theirs(self.axes.outward(params))  # noqa: E731
         self.study = ExternalStudy(
-            self.axes.space, direction=direction, cost=cost, budget=budget, **options
+            self.axes.space,
+            direction=direction,
+            cost=cost,
+            budget=budget,
+            constraints=self.axes.constraints,
+            **options,
         )
         self._running: dict[int, Trial] = {}  # by Optuna's number
         self._finished: dict[int, Mapping[str, Any] | None] = {}  # params, by Optuna's number
@@ -99,13 +107,9 @@ class Mirror:
         if self.axes.holds(trial):
             return self.axes.inward(trial.params)
         note = Note.of(trial)
-        if (
-            note is None
-            or note.numbers is None
-            or set(note.numbers) != set(self.axes.distributions)
-        ):
-            return None
-        return self.axes.inward(self.axes.external(note.numbers))
+        proposed = None if note is None or note.numbers is None else note.numbers
+        params = None if proposed is None else self.axes.external(proposed)
+        return None if params is None else self.axes.inward(params)
 
     def _note(self, trial: FrozenTrial) -> None:
         params, before = self.running(trial), self._running.get(trial.number)

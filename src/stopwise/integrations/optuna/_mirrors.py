@@ -7,7 +7,7 @@ finished trial is then translated once, and there is one fit and one supremum fo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from threading import RLock
 from typing import Any
 
@@ -17,7 +17,8 @@ from optuna.trial import FrozenTrial
 
 from stopwise.core.space import Real
 from stopwise.integrations.optuna._mirror import Mirror, direction_of, has_surplus
-from stopwise.integrations.optuna._space import Distributions, common
+from stopwise.integrations.optuna._space import Distributions
+from stopwise.integrations.optuna._tree import as_tree, learned
 from stopwise.study.external import ExternalStudy
 from stopwise.study.options import StudyOptions, names
 
@@ -33,7 +34,7 @@ class Mirrors:
         options: Keywords of ``Study``; wrong ones are refused here, not at the first trial.
         owner: Name of the class that takes them, for messages.
         leave_out: Options that the owner sets itself.
-        space: Distributions by name; those that all trials share if left out.
+        space: Distributions by name, or parameters of ours; learned from the trials if left out.
     """
 
     def __init__(
@@ -42,13 +43,14 @@ class Mirrors:
         *,
         owner: str,
         leave_out: Collection[str] = (),
-        space: Distributions | None = None,
+        space: Mapping[str, Any] | None = None,
     ) -> None:
         self._space = space
         self.options = StudyOptions.of(options, owner=owner, leave_out=leave_out, also=("space",))
         self._keywords = options
         cost = None if callable(options.get("cost")) else options.get("cost")
-        self.rules = ExternalStudy({"x": Real(0, 1)}, **{**options, "cost": cost}).rules
+        blank = {**options, "cost": cost, "constraints": None}  # which are about its own space
+        self.rules = ExternalStudy({"x": Real(0, 1)}, **blank).rules
         self.lock = RLock()  # with n_jobs several threads ask at once
         self._key: tuple[object, ...] = ()
         self._mirror: Mirror | None = None
@@ -56,10 +58,10 @@ class Mirrors:
         self._partial = False
 
     def distributions(self, trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
-        """The parameters that are modelled: those given, or those all trials share."""
+        """The parameters that are modelled: those given, or those that trials explain."""
         if self._space is None:
-            return common(trials)
-        return {name: d for name, d in self._space.items() if not d.single()}
+            return learned(trials)
+        return as_tree(self._space)
 
     def believe_as(self, other: Mirrors) -> bool:
         """Whether the model and the prices of both are the same."""
@@ -72,7 +74,8 @@ class Mirrors:
         self, study: Study, distributions: Distributions, trials: Sequence[FrozenTrial]
     ) -> Mirror:
         """The mirror of a study; a new one if its space has changed."""
-        key = (id(study._storage), study.study_name, dict(distributions))  # noqa: SLF001
+        when = getattr(distributions, "when", {})
+        key = (id(study._storage), study.study_name, dict(distributions), when)  # noqa: SLF001
         if self._mirror is None or key != self._key:
             self._mirror, self._checked, self._partial, self._key = None, set(), False, key
         new = [t for t in trials if t.number not in self._checked]

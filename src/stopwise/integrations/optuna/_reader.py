@@ -15,7 +15,8 @@ from stopwise.integrations.foreign_space import Told
 from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._mirror import direction_of, has_surplus
 from stopwise.integrations.optuna._read_only import open_read_only, shown_url
-from stopwise.integrations.optuna._space import Axes, common, in_order
+from stopwise.integrations.optuna._space import Axes, in_order
+from stopwise.integrations.optuna._tree import learned
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import Failed, Outcome, Pruned, outcome_of
 
@@ -42,7 +43,7 @@ def _read(storage: BaseStorage, study_name: str | None, cost: str | None) -> Tol
     study = optuna.load_study(study_name=_chosen(storage, study_name), storage=storage)
     trials = study.get_trials(deepcopy=False)
     finished = [trial for trial in in_order(trials) if trial.state.is_finished()]
-    distributions = common(trials)
+    distributions = learned(trials)
     if not distributions:
         message = (
             f"the study {study.study_name!r} has {len(finished)} finished trials and no parameter"

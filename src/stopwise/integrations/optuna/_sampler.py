@@ -15,6 +15,7 @@ from optuna.samplers import BaseSampler, RandomSampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
+from stopwise.core.space import Parameter
 from stopwise.errors import InputError
 from stopwise.integrations.optuna._board import Board, Note
 from stopwise.integrations.optuna._mirror import Mirror
@@ -31,15 +32,17 @@ _CLOSE = 0.01  # of the unit cube: two workers with the same data may choose poi
 class StopwiseSampler(BaseSampler):
     """An Optuna sampler that considers costs, and what other workers are evaluating.
 
-    Parameters that all trials share are chosen together; others, in conditional or changing
-    spaces, are drawn independently. Workers on one storage never evaluate the same point, and
-    with a budget a trial that cannot be paid for is pruned before it begins.
+    Parameters that all trials share are chosen together, and so are those that exist only for some
+    values of others: which do is learned from complete trials, or said by ``space``. What is not
+    understood yet is drawn independently. Workers on one storage never evaluate the same point,
+    and with a budget a trial that cannot be paid for is pruned before it begins.
 
     Args:
         lam: Objective units per unit of cost, see ``stopwise.exchange_rate``; it may be left out
             where a budget is given.
-        space: Distributions by name. If left out, those that all trials share, from the first
-            trial on.
+        space: Distributions by name, or parameters of ours, which may have conditions:
+            ``{"C": sw.Real(0.01, 10, log=True, when={"model": ["svm"]}), ...}``. If left out, it
+            is learned, from the first trial on.
         seed: Makes the choices repeatable, with one worker.
         **options: As for ``stopwise.Study``. ``cost`` is None (each trial costs 1), a callable of
             the params (known), or ``"seconds"`` or ``"reported"``: learned from the costs that
@@ -51,7 +54,7 @@ class StopwiseSampler(BaseSampler):
         self,
         lam: float | None = None,
         *,
-        space: Mapping[str, BaseDistribution] | None = None,
+        space: Mapping[str, BaseDistribution | Parameter] | None = None,
         seed: int | None = None,
         **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
@@ -123,9 +126,20 @@ class StopwiseSampler(BaseSampler):
                     study.stop()
                 raise TrialPruned(str(error)) from error
             fixed = board.trial.system_attrs.get("fixed_params", {})
-            params = {**asked.params, **{k: v for k, v in fixed.items() if k in search_space}}
+            wanted = {k: v for k, v in fixed.items() if k in search_space}
+            params = self._completed(study, board.trial, mirror, {**asked.params, **wanted})
             price = mirror.study.price_of(mirror.axes.inward(params))
             return _Choice(mirror, params, price, left, _known_params(mirror, trials))
+
+    def _completed(
+        self, study: Study, trial: FrozenTrial, mirror: Mirror, params: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Params of which some are fixed, complete and without what does not exist beside them."""
+        tree = mirror.axes.tree
+        for name, distribution in tree.items():
+            if name in tree.active(params) and name not in params:
+                params[name] = self.sample_independent(study, trial, name, distribution)
+        return {name: params[name] for name in tree if name in tree.active(params)}
 
 
 class _Choice(NamedTuple):

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from optuna.distributions import (
@@ -14,24 +15,14 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
-from optuna.search_space import intersection_search_space
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import FrozenTrial
 
 from stopwise.core.space import Categorical, Integer, Parameter, Real
+from stopwise.core.space.constraints import Constraint
 from stopwise.errors import InputTypeError
+from stopwise.integrations.optuna._tree import Tree
 
 Distributions = Mapping[str, BaseDistribution]
-
-
-def common(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
-    """The distributions that all complete trials share, without those of a single value.
-
-    A trial may be pruned before it has suggested everything; it counts only if none is complete.
-    """
-    complete = any(trial.state == TrialState.COMPLETE for trial in trials)
-    begun = [trial for trial in trials if trial.params]
-    shared = intersection_search_space(begun, include_pruned=not complete)
-    return {name: d for name, d in shared.items() if not d.single()}
 
 
 def in_order(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
@@ -49,38 +40,73 @@ class Axes:
     """A search space of Optuna; a parameter with a step is modelled by the number of steps.
 
     Args:
-        distributions: The distribution of each parameter.
+        distributions: The distribution of each parameter, with conditions if it is a ``Tree``.
+        limits: Constraints about params in the form of Optuna.
     """
 
     distributions: Distributions
+    limits: tuple[Constraint, ...] = ()
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The distributions with their conditions."""
+        given = self.distributions
+        return given if isinstance(given, Tree) else Tree(given)
 
     @property
     def space(self) -> dict[str, Parameter]:
         """The space as ``Study`` takes it."""
-        return {name: _parameter(name, d) for name, d in self.distributions.items()}
+        tree = self.tree
+        plain = {
+            n: tree.given[n] if n in tree.given else _parameter(n, d) for n, d in tree.items()
+        }
+        return {n: replace(p, when=self._when(n)) for n, p in plain.items()}
+
+    @property
+    def constraints(self) -> list[Constraint]:
+        """The constraints as ``Study`` takes them."""
+        return [Constraint(limit.source, self._test(limit)) for limit in self.limits]
 
     def inward(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Values of Optuna in the form of our space."""
-        return {n: _inward(d, params[n]) for n, d in self.distributions.items()}
+        there = self.tree.active(params)
+        return {n: _inward(d, params[n]) for n, d in self.distributions.items() if n in there}
 
     def outward(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Values of our space in the form of Optuna."""
-        return {n: _outward(d, params[n]) for n, d in self.distributions.items()}
+        return {n: _outward(d, params[n]) for n, d in self.distributions.items() if n in params}
 
     def internal(self, params: Mapping[str, Any]) -> dict[str, float]:
         """Values of Optuna as floats, which any storage can hold."""
-        return {n: float(d.to_internal_repr(params[n])) for n, d in self.distributions.items()}
+        there = {n: d for n, d in self.distributions.items() if n in params}
+        return {n: float(d.to_internal_repr(params[n])) for n, d in there.items()}
 
-    def external(self, numbers: Mapping[str, float]) -> dict[str, Any]:
-        """The reverse of ``internal``."""
-        return {n: d.to_external_repr(numbers[n]) for n, d in self.distributions.items()}
+    def external(self, numbers: Mapping[str, float]) -> dict[str, Any] | None:
+        """The reverse of ``internal``; None if these are not the numbers of this space."""
+        if not set(numbers) <= set(self.distributions):
+            return None
+        params = {n: self.distributions[n].to_external_repr(v) for n, v in numbers.items()}
+        return params if self.tree.active(params) == set(params) else None
 
     def holds(self, trial: FrozenTrial) -> bool:
-        """Whether a trial has a value for every parameter, within its bounds."""
-        return all(
-            name in trial.params and d._contains(d.to_internal_repr(trial.params[name]))  # noqa: SLF001
-            for name, d in self.distributions.items()
+        """Whether a trial has a value for every parameter that exists, and for no other."""
+        there = {n: d for n, d in self.distributions.items() if n in trial.params}
+        return (
+            self.tree.active(trial.params) == set(there)
+            and all(d._contains(d.to_internal_repr(trial.params[n])) for n, d in there.items())  # noqa: SLF001
+            and all(limit.holds(trial.params, self.distributions) for limit in self.limits)
         )
+
+    def _when(self, name: str) -> dict[str, list[Any]] | None:
+        """The condition of a parameter in the form of our space."""
+        condition = self.tree.when.get(name, {})
+        return {
+            parent: [_inward(self.distributions[parent], value) for value in values]
+            for parent, values in condition.items()
+        } or None
+
+    def _test(self, limit: Constraint) -> Callable[[Mapping[str, Any]], bool]:
+        return lambda params: limit.holds(self.outward(params), self.distributions)
 
 
 def _parameter(name: str, distribution: BaseDistribution) -> Parameter:

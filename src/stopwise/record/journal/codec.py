@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import numbers
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,17 @@ from stopwise.core.beliefs.models import PaperModel, PlainModel
 from stopwise.core.beliefs.prices import KnownCost, LearnedCost, UnitCost
 from stopwise.core.checks import checked_bounds, listed
 from stopwise.core.outcome_limits import checked_limits
-from stopwise.core.space import Candidates, Categorical, Domain, Finite, Integer, Parameter, Real
+from stopwise.core.space import (
+    Candidates,
+    Categorical,
+    Domain,
+    Finite,
+    Integer,
+    Ordinal,
+    Parameter,
+    Real,
+)
+from stopwise.core.space.constraints import checked_constraints
 
 Json = Any  # what json.loads gives
 
@@ -80,18 +90,40 @@ def lacks_choices(written: Json) -> list[str]:
 
 
 def _parameter_as_json(parameter: Parameter) -> Json:
+    when = {} if parameter.when is None else {"when": _when_as_json(parameter.when)}
     if isinstance(parameter, Categorical):
-        choices = [c if _is_plain(c) else {"own": repr(c)} for c in map(_plain, parameter.choices)]
-        return {"type": "categorical", "choices": choices}
+        return {"type": "categorical", "choices": _choices_as_json(parameter.choices), **when}
+    if isinstance(parameter, Ordinal):
+        choices = _choices_as_json(parameter.values)
+        return {"type": "ordinal", "choices": choices, "by": parameter.by, **when}
     kind = "real" if isinstance(parameter, Real) else "integer"
-    return {"type": kind, "low": parameter.low, "high": parameter.high, "log": parameter.log}
+    bounds = {"low": parameter.low, "high": parameter.high, "log": parameter.log}
+    return {"type": kind, **bounds, **when}
+
+
+def _choices_as_json(choices: Sequence[Any]) -> Json:
+    return [c if _is_plain(c) else {"own": repr(c)} for c in map(_plain, choices)]
+
+
+def _when_as_json(when: Mapping[str, Sequence[Any]]) -> Json:
+    return {name: _choices_as_json(values) for name, values in when.items()}
 
 
 def _parameter(entry: Json) -> Parameter:
+    when = entry.get("when")
     if entry["type"] == "categorical":
-        return Categorical(entry["choices"])
+        return Categorical(entry["choices"], when=when)
+    if entry["type"] == "ordinal":
+        return Ordinal(entry["choices"], by=entry["by"], when=when)
     kind = Real if entry["type"] == "real" else Integer
-    return kind(entry["low"], entry["high"], log=entry["log"])
+    return kind(entry["low"], entry["high"], log=entry["log"], when=when)
+
+
+def choices_of(parameter: Parameter) -> Sequence[Any]:
+    """The values of a parameter that lists them; of others none."""
+    if isinstance(parameter, Ordinal):
+        return parameter.values
+    return parameter.choices if isinstance(parameter, Categorical) else ()
 
 
 class ParamsCodec:
@@ -104,7 +136,7 @@ class ParamsCodec:
         self._domain = domain
         codec = domain.codec if isinstance(domain, Finite) else domain
         pairs = zip(codec.names, codec.parameters, strict=True)
-        self._choices = {name: p.choices for name, p in pairs if isinstance(p, Categorical)}
+        self._choices = {name: choices_of(p) for name, p in pairs if choices_of(p)}
 
     def as_json(self, params: Mapping[str, Any]) -> Json:
         """Params as JSON."""
@@ -255,6 +287,16 @@ SURROGATE = OptionCodec(
 RULES = OptionCodec(
     lambda value, _: _things_as_json(value, _RULES),
     lambda written, _: [_thing(rule, _RULES) for rule in written],
+)
+CONSTRAINTS = OptionCodec(
+    lambda value, _: (
+        [
+            c.source if isinstance(c.source, str) else _cost_as_json(c.source)
+            for c in checked_constraints(value)
+        ]
+        or None
+    ),
+    lambda written, _: [c if isinstance(c, str) else Own(c["own"]) for c in written or ()],
 )
 CONFIGURATIONS = OptionCodec(
     lambda value, params: [params.as_json(row) for row in value],

@@ -22,7 +22,7 @@ import numpy as np
 from stopwise.core.beliefs.distances import square_distances
 from stopwise.core.beliefs.prices import CostModel, expected_cost, is_known
 from stopwise.core.numerics.arrays import Array, Indices
-from stopwise.core.space import Domain
+from stopwise.core.space import Domain, Finite
 from stopwise.study.designs.design import DesignSoFar
 from stopwise.study.designs.spread import cheap_first
 
@@ -48,7 +48,7 @@ class PricedDesign:
 
     def size(self, beginning: DesignSoFar) -> int:
         """As many as the spread design has; half as many where costs are to be learned."""
-        least = beginning.domain.d + 1
+        least = beginning.domain.n_active + 1
         return 2 * least if is_known(beginning.cost) else least
 
     def plans_ahead(self, cost: CostModel) -> bool:
@@ -101,5 +101,19 @@ def _up_to(limit: float, measure: Array) -> Indices:
 
 
 def _from_centre(domain: Domain, X: Array) -> Array:
-    """Squared distances from the centre of the unit cube; choices are all equally far from it."""
-    return square_distances(X, np.full((1, domain.width), 0.5))[:, 0]
+    """Squared distances from the centre of the unit cube; choices are all equally far from it.
+
+    Where parameters are conditional it is the rank of this distance among the points with the same
+    active parameters, so that no branch counts as nearer than another.
+    """
+    distances = square_distances(X, np.full((1, domain.width), 0.5))[:, 0]
+    codec = domain.codec if isinstance(domain, Finite) else domain
+    if not codec.is_conditional:
+        return distances
+    branches = np.unique(codec.active(X), axis=0, return_inverse=True)[1].ravel()
+    ranks = np.empty(len(X))
+    for branch in range(branches.max() + 1):
+        rows = np.flatnonzero(branches == branch)
+        order = np.argsort(distances[rows], kind="stable")
+        ranks[rows[order]] = (np.arange(len(rows)) + 0.5) / len(rows)
+    return ranks

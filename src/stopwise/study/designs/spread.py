@@ -18,8 +18,8 @@ class SpreadDesign:
     """
 
     def size(self, beginning: DesignSoFar) -> int:
-        """Two for each parameter, and two more."""
-        return 2 * (beginning.domain.d + 1)
+        """Two for each parameter that configurations have on average, and two more."""
+        return 2 * (beginning.domain.n_active + 1)
 
     def plans_ahead(self, cost: CostModel) -> bool:  # noqa: ARG002  one interface for all
         """Always: costs do not change which points there are."""

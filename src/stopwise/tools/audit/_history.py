@@ -120,7 +120,11 @@ def _required(space: Space) -> list[str]:
     """The parameters of which a row must have a value: those of which None is no choice."""
     if not isinstance(space, Mapping):
         return list(as_domain(space).names)
-    return [name for name, p in space.items() if None not in getattr(p, "choices", ())]
+    return [
+        name
+        for name, p in space.items()
+        if p.when is None and None not in getattr(p, "choices", ())
+    ]
 
 
 def _opened(data: Any) -> Any:  # noqa: ANN401

@@ -10,7 +10,16 @@ from typing import Any
 
 from stopwise.core.checks import Bounds
 from stopwise.core.quantity import quantity
-from stopwise.core.space import Categorical, Integer, Parameter, Real, Space, as_domain
+from stopwise.core.space import (
+    Categorical,
+    Integer,
+    Ordinal,
+    Parameter,
+    Real,
+    Space,
+    as_domain,
+)
+from stopwise.core.space.conditions import said
 from stopwise.errors import InputError
 from stopwise.tools.audit._table import Row, is_missing, is_number
 
@@ -111,19 +120,25 @@ def described(space: Space) -> list[str]:
 
 
 def _description(parameter: Parameter) -> str:
-    if isinstance(parameter, Categorical):
-        shown = ", ".join(map(str, parameter.choices[:8]))
-        return f"one of {shown}{', ...' if len(parameter.choices) > 8 else ''}"
+    when = f", when {said(parameter)}" if parameter.when else ""
+    if isinstance(parameter, Categorical | Ordinal):
+        ordinal = isinstance(parameter, Ordinal)
+        values = parameter.values if isinstance(parameter, Ordinal) else parameter.choices
+        shown = ", ".join(map(str, values[:8])) + (", ..." if len(values) > 8 else "")
+        return f"one of {shown}{' in this order' if ordinal else ''}{when}"
     kind = "whole" if isinstance(parameter, Integer) else "real"
     scale = ", log scale" if parameter.log else ""
-    return f"{kind}, {quantity(parameter.low)} to {quantity(parameter.high)}{scale}"
+    return f"{kind}, {quantity(parameter.low)} to {quantity(parameter.high)}{scale}{when}"
 
 
 def as_told(row: Row, space: Space) -> dict[str, Any]:
     """A row's params, with the choices of the space."""
     if not isinstance(space, Mapping):
         return {name: row[name] for name in as_domain(space).names}
-    return {name: _as_told(row[name], parameter) for name, parameter in space.items()}
+    there = {
+        name: p for name, p in space.items() if p.when is None or row.get(name) is not None
+    }  # a conditional parameter may be absent
+    return {name: _as_told(row[name], parameter) for name, parameter in there.items()}
 
 
 def _as_told(value: Any, parameter: Parameter) -> Any:  # noqa: ANN401  whatever was tried

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from stopwise.core.numerics.arrays import Array
-from stopwise.core.space import Categorical
+from stopwise.core.space import Categorical, Ordinal
 from stopwise.tools.report._axis import Axis, axis_of, number, thinned
 from stopwise.tools.report._chart import Chart
 from stopwise.tools.report._markup import shortened
@@ -31,7 +31,7 @@ def slice_pictures(slices: Sequence[Slice]) -> list[Picture]:
 
 
 def _slice_picture(one: Slice, y: Axis, position: int) -> Picture:
-    categorical = isinstance(one.parameter, Categorical)
+    categorical = isinstance(one.parameter, Categorical | Ordinal)
     words = _slice_words(one)
     label = shortened(one.name, 40)
     middle = _drawn(one, one.median)

@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from stopwise.core.numerics.arrays import Array
-from stopwise.core.space import Categorical, Domain, Finite, Integer, Mixed, Parameter, Real
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.space import (
+    Categorical,
+    Domain,
+    Finite,
+    Integer,
+    Mixed,
+    Ordinal,
+    Parameter,
+    Real,
+)
 from stopwise.tools.report._axis import thinned
 from stopwise.tools.report._facts import Facts
 
@@ -52,41 +62,47 @@ class Slice:
 
 
 def slices(facts: Facts) -> list[Slice]:
-    """One slice for each parameter; none before anything is known."""
+    """One slice for each active parameter of the best; none before anything is known."""
     snapshot, best = facts.snapshot, facts.result.best
     if snapshot is None or best is None:
         return []
+    codec = codec_of(facts.study.domain)
+    active = codec.active(codec.encode(best.params))[0]  # what is inactive has no slice
+    return [_slice(facts, snapshot, best.params, i) for i in np.flatnonzero(active).tolist()]
+
+
+def _slice(facts: Facts, snapshot: Snapshot, best: Mapping[str, Any], index: int) -> Slice:
+    """The slice along one parameter through the best configuration."""
     domain = facts.study.domain
     codec = codec_of(domain)
-    here = codec.encode(best.params)
-    centre = facts.sign * float(snapshot.belief.objective.law(here).median[0])
+    name, parameter, columns = codec.names[index], codec.parameters[index], codec.columns[index]
+    here = codec.encode(best)
+    U = _places(parameter, here[0, columns])
+    if isinstance(domain, Finite) and isinstance(parameter, Real | Integer):
+        rows = domain.points[codec.active(domain.points)[:, index]]
+        listed = np.unique(rows[:, columns], axis=0)  # the values of the table
+        U = listed[thinned(len(listed), _FINE)]
+    X = np.repeat(here, len(U), axis=0)
+    X[:, columns] = U
+    if codec.is_conditional:  # others may come into being on the way, or cease to be
+        X = codec.snap(X)
+    objective = snapshot.belief.objective
+    law = objective.law(X)
+    at = [facts.sign * law.quantile(z).value for z in (-_DEVIATIONS, 0.0, _DEVIATIONS)]
     observed = [facts.sign * float(y) for y in (snapshot.y.min(), snapshot.y.max())]
-    along = []
-    for name, parameter, columns in zip(codec.names, codec.parameters, codec.columns, strict=True):
-        U = _places(parameter, here[0, columns])
-        if isinstance(domain, Finite) and not isinstance(parameter, Categorical):
-            listed = np.unique(domain.points[:, columns], axis=0)  # the values of the table
-            U = listed[thinned(len(listed), _FINE)]
-        X = np.repeat(here, len(U), axis=0)
-        X[:, columns] = U
-        law = snapshot.belief.objective.law(X)
-        at = [facts.sign * law.quantile(z).value for z in (-_DEVIATIONS, 0.0, _DEVIATIONS)]
-        along.append(
-            Slice(
-                name,
-                parameter,
-                list(parameter.decode(U)),
-                at[1],
-                np.min(at, axis=0),  # quantiles of a mixture are rounded where it is certain
-                np.max(at, axis=0),
-                best.params[name],
-                int(np.abs(U - here[0, columns]).max(axis=1).argmin()),
-                centre,
-                [step.trial.params[name] for step in facts.steps],
-                (min(observed), max(observed)),
-            )
-        )
-    return along
+    return Slice(
+        name,
+        parameter,
+        list(parameter.decode(U)),
+        at[1],
+        np.min(at, axis=0),  # quantiles of a mixture are rounded where it is certain
+        np.max(at, axis=0),
+        best[name],
+        int(np.abs(U - here[0, columns]).max(axis=1).argmin()),
+        facts.sign * float(objective.law(here).median[0]),
+        [s.trial.params[name] for s in facts.steps if name in s.trial.params],
+        (min(observed), max(observed)),
+    )
 
 
 def codec_of(domain: Domain) -> Mixed:
@@ -105,8 +121,8 @@ def _places(parameter: Parameter, here: Array) -> Array:
     return parameter.attainable()[_choices(parameter, here)]
 
 
-def _choices(parameter: Categorical, here: Array) -> Sequence[int]:
+def _choices(parameter: Categorical | Ordinal, here: Array) -> Sequence[int]:
     """Which choices are drawn: all, or of many the first ones and the best."""
     if parameter.n_values <= _MOST_CHOICES:
         return range(parameter.n_values)
-    return sorted({*range(_MOST_CHOICES - 1), int(here.argmax())})
+    return sorted({*range(_MOST_CHOICES - 1), int(parameter.numbers(here[None, :])[0])})

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stopwise.core.space import Categorical, Mixed
+from stopwise.core.space import Integer, Mixed, Real
 from stopwise.tools.report._axis import thinned
 from stopwise.tools.report._facts import Facts, Step
 from stopwise.tools.report._markup import Markup, el, shortened
@@ -67,7 +67,7 @@ def trials_table(facts: Facts, codec: Mixed) -> tuple[Markup, str]:
             f"{len(shown)} of {len(steps)} trials are listed, evenly chosen and with the latest"
             " improvements; the journal holds all."
         )
-    kinds = [None if isinstance(p, Categorical) else "n" for p in codec.parameters]
+    kinds = ["n" if isinstance(p, Real | Integer) else None for p in codec.parameters]
     columns = [("trial", None), ("value", "n"), ("cost", "n"), *zip(names, kinds, strict=True)]
     columns += [(name, _OUTCOME) for name in facts.study.options.limits or {}]
     if any(step.trial.message for step in steps):
@@ -96,7 +96,8 @@ def _row(step: Step, columns: Sequence[tuple[str, str | None]], *, best: bool) -
         elif kind == _OUTCOME:
             cells.append(_td(trial.outcomes.get(name), exact=True))
         else:
-            cells.append(el("td", setting(trial.params[name]), class_=kind))
+            there = name in trial.params  # an inactive parameter has no value
+            cells.append(el("td", setting(trial.params[name]) if there else "", class_=kind))
     number = el("th", trial.number, scope="row")
     return el("tr", number, *cells, id=f"t{trial.number}", class_="best" if best else None)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stopwise.core.quantity import quantity
+from stopwise.core.space.conditions import said
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import read_journal
 from stopwise.record.history import Trial
@@ -64,6 +65,7 @@ def description(config: Config) -> str:
             if trials
             else [f"It would end before its first trial: {verdict.reason}."]
         ),
+        *_conditions(config),
         *_measures(config),
         *_limits(config),
         *(_design(trials) if is_new else ()),
@@ -82,6 +84,14 @@ def _program(config: Config, first: Trial, which: str) -> Iterator[str]:
         where = "environment" if config.channel == "environment" else "standard input, as JSON"
         yield f"  with, in its {where}: {shown}"
     yield f"  in the folder {Path(config.directory)}, {config.workers} at a time."
+
+
+def _conditions(config: Config) -> Iterator[str]:
+    for name, parameter in config.space.items():
+        if parameter.when is not None:
+            yield f"  {name} is passed only when {said(parameter)}."
+    for constraint in config.constraints:
+        yield f"Every trial satisfies {constraint}."
 
 
 def _measures(config: Config) -> Iterator[str]:

@@ -13,18 +13,20 @@ from stopwise.acquisition import ACQUISITIONS
 from stopwise.core.checks import listed
 from stopwise.core.exchange_rate import exchange_rate
 from stopwise.core.outcome_limits import Limits, checked_limits
-from stopwise.core.space import Categorical, Integer, Parameter, Real, as_domain
+from stopwise.core.space import Parameter, as_domain
 from stopwise.errors import StopwiseError
 from stopwise.study.hard_limits import FAILURES
 from stopwise.study.options import StudyOptions, names
 from stopwise.tools.runner.parameter_passing import Channel, check_passing
 from stopwise.tools.runner.rules import Rule, rules_of
+from stopwise.tools.runner.space_table import read_constraints, read_space
 from stopwise.tools.runner.toml_table import TomlTable, shown
 
 # Options that have a table or a reader of their own in the file; [search] takes all others too.
 _SAID_OTHERWISE = (
     *("lam", "cost", "budget", "direction", "max_trials"),
-    *("acquisition", "stopping", "watch", "noise", "n_initial", "start_from", "seed", "limits"),
+    *("acquisition", "stopping", "watch", "noise", "n_initial", "start_from", "seed"),
+    *("limits", "constraints"),
 )
 _NO_WORTH = """{} needs to know what an improvement is worth to you:
 
@@ -111,6 +113,7 @@ class Config:
     budget: float | None
     max_trials: int | None
     space: Mapping[str, Parameter]
+    constraints: tuple[str, ...]
     value: Value
     cost: Cost
     worth: Worth | None
@@ -139,7 +142,7 @@ def load(path: Path) -> Config:
     """Read and check a file; every error names its line."""
     path = path.absolute()
     top = TomlTable.read(path)
-    space, limits = _space(top.table("parameters")), _limits(top.table("limits", {}))
+    space, limits = read_space(top.table("parameters")), _limits(top.table("limits", {}))
     config = Config(
         path=path,
         command=top.texts("command"),
@@ -151,6 +154,7 @@ def load(path: Path) -> Config:
         budget=top.positive("budget", None),
         max_trials=top.whole("max_trials", None),
         space=space,
+        constraints=read_constraints(top, space),
         value=_value(top.table("value", {})),
         cost=_cost(top.table("cost", {})),
         worth=_worth(top.table("worth", {})),
@@ -172,43 +176,6 @@ def load(path: Path) -> Config:
         workers=config.workers,
     )
     return config
-
-
-def _space(table: TomlTable) -> dict[str, Parameter]:
-    if not table.data:
-        raise table.error(None, "[parameters] is empty: nothing could be varied.")
-    space = {name: _parameter(table.table(name)) for name in table.data}
-    as_domain(space)
-    return space
-
-
-def _parameter(table: TomlTable) -> Parameter:
-    kind = table.word("type", ("real", "integer", "categorical"))
-    try:
-        if kind == "categorical":
-            parameter: Parameter = Categorical(_choices(table))
-        elif kind == "integer":
-            low, high = (table.whole(key, least=-(10**12)) for key in ("low", "high"))
-            parameter = Integer(low, high, log=table.typed("log", bool, default=False))
-        else:
-            low, high = table.number("low"), table.number("high")
-            parameter = Real(low, high, log=table.typed("log", bool, default=False))
-    except StopwiseError as error:
-        if str(error).startswith(table.name):  # it names its line already
-            raise
-        raise table.error(None, str(error)) from error
-    table.done()
-    return parameter
-
-
-def _choices(table: TomlTable) -> list[Any]:
-    choices: list[Any] = table.typed("choices", list)
-    inner = table.at("choices")
-    for index, choice in enumerate(choices):
-        if not isinstance(choice, str | int | float | bool) or "\0" in str(choice):
-            message = f"a choice must be a string, a number or a boolean, not {shown(choice)}."
-            raise inner.error(index, message)
-    return choices
 
 
 def _environment(table: TomlTable) -> dict[str, str]:

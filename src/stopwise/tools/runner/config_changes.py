@@ -17,6 +17,7 @@ from stopwise.tools.runner.trial_files import read_tail, replace
 # With another value here, old and new results would not be comparable.
 FIXED = (
     "parameters",
+    "constraints",
     "value.key",
     "value.direction",
     "cost",

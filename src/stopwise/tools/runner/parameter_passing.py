@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from stopwise.core.space import Categorical, Parameter
+from stopwise.core.space import Categorical, Ordinal, Parameter
 from stopwise.errors import InputError
 from stopwise.tools.runner.toml_table import TomlTable, shown
 
@@ -67,8 +67,13 @@ def builtin_values(folder: str, number: int) -> dict[str, Any]:
 def arguments(
     command: Sequence[str], channel: Channel, params: Mapping[str, Any], builtin: Mapping[str, Any]
 ) -> list[str]:
-    """The whole command line of a trial, one element an argument."""
-    argv = [filled(template, {**builtin, **params}) for template in command]
+    """The whole command line of a trial, one element an argument.
+
+    An argument that mentions an inactive parameter is left out.
+    """
+    values = {**builtin, **params}
+    present = [t for t in command if all(name in values for name in mentioned(t))]
+    argv = [filled(template, values) for template in present]
     if channel == "arguments":
         named = {name for template in command for name in mentioned(template)}
         argv += [f"--{name}={as_text(v)}" for name, v in params.items() if name not in named]
@@ -176,11 +181,15 @@ def _dashed(parameter: Parameter, *, is_alone: bool) -> str | None:
 
     An empty one lets what follows it begin the argument.
     """
-    if isinstance(parameter, Categorical):
-        texts = map(as_text, parameter.choices)
+    if isinstance(parameter, Categorical | Ordinal):
+        texts = map(as_text, _values(parameter))
         bad = (t for t in texts if t.startswith("-") or not (t or is_alone))
         return next(map(shown, bad), None)
     return as_text(parameter.low) if as_text(parameter.low).startswith("-") else None
+
+
+def _values(parameter: Categorical | Ordinal) -> Sequence[Any]:
+    return parameter.values if isinstance(parameter, Ordinal) else parameter.choices
 
 
 def _check_name(table: TomlTable, name: str, channel: Channel, *, is_named: bool) -> None:
@@ -202,9 +211,9 @@ def _check_name(table: TomlTable, name: str, channel: Channel, *, is_named: bool
 
 def _check_texts(table: TomlTable, name: str, parameter: Parameter, channel: Channel) -> None:
     """Refuse choices that the program could not tell apart."""
-    if not isinstance(parameter, Categorical) or channel == "stdin":
+    if not isinstance(parameter, Categorical | Ordinal) or channel == "stdin":
         return
-    texts = [as_text(choice) for choice in parameter.choices]
+    texts = [as_text(choice) for choice in _values(parameter)]
     if len(set(texts)) < len(texts):
         message = f"the program could not tell all choices of {name!r} apart: {texts}."
         raise table.error(name, message)

@@ -54,6 +54,7 @@ def _options(config: Config) -> dict[str, Any]:
         "limits": config.limits,
         "n_initial": search.n_initial,
         "start_from": search.start_from,
+        "constraints": config.constraints,
         "seed": search.seed,
         "max_trials": config.max_trials,
         **search.further,

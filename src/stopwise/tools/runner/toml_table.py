@@ -15,7 +15,16 @@ from stopwise.tools.runner.toml_lines import Where, key_lines
 
 _NEEDED: Any = object()
 # Keys of the top level, which become part of the last table if they are written below it.
-TOP_LEVEL = ("command", "pass", "directory", "workers", "timeout", "budget", "max_trials")
+TOP_LEVEL = (
+    "command",
+    "pass",
+    "directory",
+    "workers",
+    "timeout",
+    "budget",
+    "max_trials",
+    "constraints",
+)
 _HUGE = 1e300
 _LONGEST = 2000  # characters of a message, which may hold a key of the file
 _KINDS = {str: "a string", bool: "true or false", list: "a list", dict: "a table"}

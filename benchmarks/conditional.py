@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pipeline with alternatives, tuned by several samplers: the loss reached, trial by trial.
+
+The objective is the cross-validated log loss of a scikit-learn pipeline on 300 handwritten digits:
+an optional reduction, and one of four classifiers, each with parameters of its own. All
+samplers run the same define-by-run objective for the same number of trials. "ours, children drawn"
+is our sampler as it was before it knew conditions: it chooses what all trials share, and what is
+left is drawn at random.
+
+Run ``python -m benchmarks.conditional FILE [SEEDS]``: each run appends a line of JSON to the file,
+and what is there is not run again. Without seeds it prints a table of what the file holds.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+
+import stopwise as sw
+from stopwise.integrations.optuna import StopwiseSampler
+
+TRIALS = 30
+SHOWN = (10, 15, 20, 25, 30)
+
+SPACE = {
+    "reduce": sw.Categorical(["none", "pca"]),
+    "components": sw.Integer(5, 60, when={"reduce": ["pca"]}),
+    "classifier": sw.Categorical(["svm", "neighbours", "forest", "discriminant"]),
+    "kernel": sw.Categorical(["rbf", "poly"], when={"classifier": ["svm"]}),
+    "C": sw.Real(1e-2, 1e3, log=True, when={"classifier": ["svm"]}),
+    "gamma": sw.Real(1e-5, 1e-1, log=True, when={"classifier": ["svm"]}),
+    "degree": sw.Integer(2, 5, when={"kernel": ["poly"]}),
+    "k": sw.Integer(1, 50, log=True, when={"classifier": ["neighbours"]}),
+    "weights": sw.Categorical(["uniform", "distance"], when={"classifier": ["neighbours"]}),
+    "trees": sw.Integer(5, 60, log=True, when={"classifier": ["forest"]}),
+    "features": sw.Real(0.02, 1.0, log=True, when={"classifier": ["forest"]}),
+    "leaf": sw.Integer(1, 20, log=True, when={"classifier": ["forest"]}),
+    "shrinkage": sw.Real(0.0, 1.0, when={"classifier": ["discriminant"]}),
+}
+
+
+@cache
+def _digits() -> tuple[Any, Any]:
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(len(y))[:300]
+    return X[rows] / 16.0, y[rows]
+
+
+def _classifier(trial: optuna.Trial) -> Any:  # noqa: ANN401  an estimator
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.svm import SVC
+
+    kind = trial.suggest_categorical("classifier", ["svm", "neighbours", "forest", "discriminant"])
+    if kind == "svm":
+        kernel = trial.suggest_categorical("kernel", ["rbf", "poly"])
+        C = trial.suggest_float("C", 1e-2, 1e3, log=True)
+        gamma = trial.suggest_float("gamma", 1e-5, 1e-1, log=True)
+        degree = trial.suggest_int("degree", 2, 5) if kernel == "poly" else 3
+        machine = SVC(kernel=kernel, C=C, gamma=gamma, degree=degree)
+        return CalibratedClassifierCV(machine, cv=3, ensemble=False)
+    if kind == "neighbours":
+        k = trial.suggest_int("k", 1, 50, log=True)
+        weights = trial.suggest_categorical("weights", ["uniform", "distance"])
+        return KNeighborsClassifier(k, weights=weights)
+    if kind == "forest":
+        trees = trial.suggest_int("trees", 5, 60, log=True)
+        features = trial.suggest_float("features", 0.02, 1.0, log=True)
+        leaf = trial.suggest_int("leaf", 1, 20, log=True)
+        return RandomForestClassifier(
+            trees, max_features=features, min_samples_leaf=leaf, random_state=0
+        )
+    shrinkage = trial.suggest_float("shrinkage", 0.0, 1.0)
+    return LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage)
+
+
+def objective(trial: optuna.Trial) -> float:
+    """The log loss on three fixed folds."""
+    from sklearn.decomposition import PCA
+    from sklearn.model_selection import cross_val_score
+    from sklearn.pipeline import make_pipeline
+
+    reduce = trial.suggest_categorical("reduce", ["none", "pca"])
+    first = (
+        PCA(trial.suggest_int("components", 5, 60), svd_solver="full")
+        if reduce == "pca"
+        else "passthrough"
+    )
+    model = make_pipeline(first, _classifier(trial))
+    X, y = _digits()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return float(-cross_val_score(model, X, y, cv=3, scoring="neg_log_loss").mean())
+
+
+def _samplers(seed: int) -> dict[str, optuna.samplers.BaseSampler]:
+    # Every trial costs 1 and their number is given, so the expected gain alone counts.
+    by_gain = {"lam": 0.01, "acquisition": "logeipc"}  # which does not read lam
+    shared = {name: p for name, p in SPACE.items() if p.when is None}
+    return {
+        "ours": StopwiseSampler(space=SPACE, seed=seed, **by_gain),
+        "TPE": optuna.samplers.TPESampler(seed=seed),
+        "GPSampler": optuna.samplers.GPSampler(seed=seed),
+        "ours, children drawn": StopwiseSampler(space=shared, seed=seed, **by_gain),
+        "random": optuna.samplers.RandomSampler(seed=seed),
+        "ours, tree learned": StopwiseSampler(seed=seed, **by_gain),
+    }
+
+
+def run_all(path: Path, seeds: range) -> None:
+    """Run what the file does not hold yet, a line for each run."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+    done = {(line["who"], line["seed"]) for line in _lines(path)}
+    runs = [(seed, who) for seed in seeds for who in _samplers(seed)]
+    for seed, who in sorted(runs, key=lambda run: "learned" in run[1]):  # those last
+        if (who, seed) in done:
+            continue
+        study = optuna.create_study(sampler=_samplers(seed)[who])
+        began = time.perf_counter()
+        study.optimize(objective, n_trials=TRIALS)
+        line = {"who": who, "seed": seed, "losses": [t.value for t in study.trials]}
+        line["seconds"] = round(time.perf_counter() - began, 1)
+        with path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+def table(path: Path) -> str:
+    """The mean of the least loss so far, with its standard error, by sampler and trial."""
+    by_sampler: dict[str, list[list[float]]] = {}
+    for line in _lines(path):
+        by_sampler.setdefault(line["who"], []).append(line["losses"])
+    heads = " | ".join(f"{n} trials" for n in SHOWN)
+    rows = [f"| sampler | seeds | {heads} |", "|---|---|" + "---|" * len(SHOWN)]
+    for who, runs in by_sampler.items():
+        best = np.minimum.accumulate(np.array(runs), axis=1)
+        spread = best.std(axis=0, ddof=min(1, len(runs) - 1)) / math.sqrt(len(runs))
+        cells = " | ".join(f"{best[:, n - 1].mean():.3f} ± {spread[n - 1]:.3f}" for n in SHOWN)
+        rows.append(f"| {who} | {len(runs)} | {cells} |")
+    return "\n".join(rows)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        run_all(Path(sys.argv[1]), range(int(sys.argv[2])))
+    print(table(Path(sys.argv[1])))
