@@ -45,6 +45,8 @@ from stopwise.stopping import StoppingRule
 Rules: TypeAlias = str | StoppingRule | Sequence[str | StoppingRule]
 Cost: TypeAlias = str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel | None
 
+WITH_OUTCOMES = ("limits", "fallback")  # for those through whom measured outcomes are told
+
 _LARGEST_DESIGN = 100_000  # points
 OPTIONS_LINE = "        **options: Each option of ``StudyOptions``.\n"  # in docstrings
 F = TypeVar("F", bound=Callable[..., Any])
