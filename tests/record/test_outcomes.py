@@ -37,7 +37,7 @@ def test_an_outcome_is_written_and_read(outcome):
 @pytest.mark.parametrize("outcome", EXAMPLES, ids=repr)
 def test_a_journal_brings_an_outcome_back(outcome, tmp_path):
     broken = {"toxicity": 9.0} if isinstance(outcome, Infeasible) else {}
-    limits = {name: (None, 3.0) for name in broken}
+    limits = dict.fromkeys(broken, (None, 3.0))
     study = sw.Study(LINE, lam=0.1, journal=tmp_path / "run.jsonl", limits=limits)
     study.tell(study.ask(), outcome, outcomes=broken)
     study.close()
