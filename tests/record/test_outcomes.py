@@ -8,6 +8,7 @@ from stopwise.record.outcomes import (
     OUTCOMES,
     Completed,
     Failed,
+    Infeasible,
     Pruned,
     outcome_as_json,
     outcome_from_json,
@@ -20,6 +21,7 @@ EXAMPLES = [
     Failed("out of memory"),
     Failed(),
     Pruned("at 3"),
+    Infeasible(2.5, "too toxic"),
 ]
 
 
@@ -34,8 +36,10 @@ def test_an_outcome_is_written_and_read(outcome):
 
 @pytest.mark.parametrize("outcome", EXAMPLES, ids=repr)
 def test_a_journal_brings_an_outcome_back(outcome, tmp_path):
-    study = sw.Study(LINE, lam=0.1, journal=tmp_path / "run.jsonl")
-    study.tell(study.ask(), outcome)
+    broken = {"toxicity": 9.0} if isinstance(outcome, Infeasible) else {}
+    limits = dict.fromkeys(broken, (None, 3.0))
+    study = sw.Study(LINE, lam=0.1, journal=tmp_path / "run.jsonl", limits=limits)
+    study.tell(study.ask(), outcome, outcomes=broken)
     study.close()
     assert sw.Study.load(tmp_path / "run.jsonl").history[0].outcome == outcome
 

@@ -15,6 +15,7 @@ from stopwise.integrations.foreign_space import ForeignSpace
 from stopwise.record.history import Trial
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study, StudyOptions
+from stopwise.study.options import WITH_OUTCOMES
 
 SET_HERE = ("direction",)  # from Ray's mode
 CostOption = str | Callable[[Mapping[str, Any]], float] | None
@@ -45,7 +46,8 @@ class RayBridge:
         if reserved:
             message = f"{sorted(reserved)} come from Ray's mode and param_space; leave them out."
             raise InputError(message)
-        StudyOptions.of(options, owner="the search")  # refused here, not at the first trial
+        # Refused here, not at the first trial.
+        StudyOptions.of(options, owner="the search", leave_out=WITH_OUTCOMES)
         self.lam = lam
         self.metric = metric
         self.mode = mode

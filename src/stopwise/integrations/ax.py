@@ -18,7 +18,7 @@ from stopwise.record.outcomes import outcome_of
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import StudyOptions
 from stopwise.study.external import ExternalStudy
-from stopwise.study.options import spells_out_options
+from stopwise.study.options import WITH_OUTCOMES, spells_out_options
 
 try:
     from ax.api.client import Client
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 
-_SET_HERE = ("direction",)  # from the experiment
+_SET_HERE = ("direction", *WITH_OUTCOMES)  # the one is from the experiment, the others unused
 
 
 class _Mirror:

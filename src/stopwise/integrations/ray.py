@@ -17,7 +17,7 @@ from stopwise.integrations._ray_results import read_results
 from stopwise.record.history import History, Trial
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.external import ExternalStudy
-from stopwise.study.options import spells_out_options
+from stopwise.study.options import WITH_OUTCOMES, spells_out_options
 
 try:
     from ray.tune import Stopper
@@ -53,7 +53,7 @@ class StopwiseSearcher(Searcher, Stopper):
 
     CKPT_FILE_TMPL = "searcher-state-{}.json"  # save() writes JSON
 
-    @spells_out_options(SET_HERE)
+    @spells_out_options((*SET_HERE, *WITH_OUTCOMES))
     def __init__(
         self,
         lam: float | None = None,
@@ -253,7 +253,7 @@ class StopwiseStopper(Stopper):
         options: Further options of ``sw.Study``: stopping, noise, n_initial, ...
     """
 
-    @spells_out_options(SET_HERE)
+    @spells_out_options((*SET_HERE, *WITH_OUTCOMES))
     def __init__(
         self,
         param_space: Mapping[str, Any],

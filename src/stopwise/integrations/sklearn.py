@@ -26,7 +26,7 @@ from stopwise.integrations.foreign_space import (
 )
 from stopwise.record.history import Trial
 from stopwise.study import Study, StudyOptions
-from stopwise.study.options import defaults, names, spells_out_options
+from stopwise.study.options import WITH_OUTCOMES, defaults, names, spells_out_options
 
 try:
     from sklearn.model_selection._search import BaseSearchCV
@@ -43,7 +43,8 @@ _ALLOWED = (
     "lists, scipy.stats.uniform, loguniform and randint, and sw.Real, sw.Integer, sw.Categorical"
     " and sw.Ordinal; or, instead of the dict, a list of such dicts or sw.Candidates"
 )
-_SET_HERE = ("direction", "seed")  # scores are maximised, and random_state is the seed
+# Scores are maximised, random_state is the seed, and nothing is measured besides.
+_SET_HERE = ("direction", "seed", *WITH_OUTCOMES)
 _CLOCK = time.get_clock_info("perf_counter").resolution
 _ALL_FAILED = "\nAll the "  # how scikit-learn's error begins when no fit of a call succeeded
 

@@ -3,7 +3,8 @@
 
 Both are one quantity, in the user's units and at least 0. Where observations are exact it is the
 improvement on the best value; where they are noisy it is the fall of the lowest posterior mean
-among evaluated points, at the hyper-parameters of the choice.
+among evaluated points, at the hyper-parameters of the choice. Where evaluations may fail or break
+a limit, the gain times the chance to succeed is promised; what does not succeed delivers 0.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Promise:
         trial: Number of the trial.
         promised: The gain that the model expected of it when it was asked for.
         delivered: The gain when it was told, over what had been told before; 0 if the evaluation
-            failed, None while it is pending.
+            failed or broke a limit, None while it is pending.
     """
 
     trial: int

@@ -96,7 +96,7 @@ class Deciding:
         n, size = len(state.history.succeeded), self._design.size
         if n < size:
             return Verdict.not_yet("initial", f"initial design, {n} of {size}", float(n))
-        if math.isinf(self._snapshots.now().best):
+        if context.options.limits is not None and math.isinf(self._snapshots.now().best):
             return Verdict.not_yet(LOOKING, _looking(state.history))
         return None
 

@@ -52,6 +52,8 @@ Constraints: TypeAlias = (
     | Sequence[str | Callable[[Mapping[str, Any]], bool] | Constraint]
 )
 
+WITH_OUTCOMES = ("limits", "fallback")  # for those through whom measured outcomes are told
+
 _LARGEST_DESIGN = 100_000  # points
 OPTIONS_LINE = "        **options: Each option of ``StudyOptions``.\n"  # in docstrings
 F = TypeVar("F", bound=Callable[..., Any])

@@ -15,10 +15,13 @@ from stopwise.integrations.optuna._mirror import direction_of
 from stopwise.integrations.optuna._mirrors import Mirrors
 from stopwise.integrations.optuna._sampler import StopwiseSampler
 from stopwise.stopping.verdict import Verdict
-from stopwise.study.options import StudyOptions, spells_out_options
+from stopwise.study.options import WITH_OUTCOMES, StudyOptions, spells_out_options
 
 # The sampler chooses; Optuna knows the direction and counts trials.
-_CALLBACK_SETS = ("direction", "acquisition", "watch", "max_trials", "start_from")
+_CALLBACK_SETS = (
+    *("direction", "acquisition", "watch", "max_trials", "start_from"),
+    *WITH_OUTCOMES,
+)
 VERDICT = "stopwise:verdict"  # a user attribute of the study: dashboards show it
 
 

@@ -21,10 +21,10 @@ from stopwise.integrations.optuna._board import Board, Note
 from stopwise.integrations.optuna._mirror import Mirror
 from stopwise.integrations.optuna._mirrors import Mirrors
 from stopwise.integrations.optuna._space import Distributions
-from stopwise.study.options import spells_out_options
+from stopwise.study.options import WITH_OUTCOMES, spells_out_options
 
 # The callback decides when to stop, and Optuna knows the direction and what is enqueued.
-SAMPLER_SETS = ("direction", "stopping", "watch", "max_trials", "start_from")
+SAMPLER_SETS = ("direction", "stopping", "watch", "max_trials", "start_from", *WITH_OUTCOMES)
 _MOST_PROPOSALS = 100  # of one trial, each of which another worker may have made before
 _CLOSE = 0.01  # of the unit cube: two workers with the same data may choose points this close
 
