@@ -26,7 +26,7 @@ def main():
     results = state / "results.jsonl"
     rooms = {name: Room(name, state) for name in options.rooms}
     for room in rooms.values():
-        room.measure()
+        room.measure(anew=options.again)
     done = _read(results)
     chosen = sample(rooms, options.sample // len(SOURCES), options.seed)
     begun = time.monotonic()
@@ -77,7 +77,7 @@ def _options():
     parser.add_argument("--minutes", type=float, default=120.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--state", default=str(ROOT / "build" / "mutation"))
-    parser.add_argument("--again", action="store_true", help="try the survivors again")
+    parser.add_argument("--again", action="store_true", help="measure anew, try survivors again")
     return parser.parse_args()
 
 
