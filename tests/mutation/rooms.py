@@ -26,8 +26,8 @@ SOURCES = {
 TESTS = {
     "numerics": ("tests/core/numerics",),
     "laws": ("tests/core/beliefs",),
-    "acquisition": ("tests/acquisition", "tests/testing"),
-    "stopping": ("tests/stopping", "tests/testing"),
+    "acquisition": ("tests/acquisition",),
+    "stopping": ("tests/stopping",),
 }
 PYTEST = (
     sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
