@@ -330,6 +330,22 @@ def test_ending_early_never_changes_the_decision(monkeypatch, delta):
     assert (stops > 0) == (delta > 0.01)  # at 0.01 a thousand are too few for any look
 
 
+def test_the_first_batch_is_the_first_look_and_the_next_ends_where_a_look_may_stop(monkeypatch):
+    rule, asked = ProbabilisticRegretBound(1.0, delta=DELTA), []
+
+    def drawn(_, __, batches):
+        asked.extend(np.cumsum(batches).tolist())
+        return (np.zeros(batch, dtype=bool) for batch in batches)
+
+    monkeypatch.setattr(prb, "exceedances", drawn)
+    rule._sequential_test(study())
+    bounds = [upper_bound(0, n, rule.level / len(LOOKS)) for n in LOOKS]
+    assert asked == [
+        LOOKS[0],
+        *(n for n, bound in zip(LOOKS, bounds, strict=True) if bound <= rule.level),
+    ]
+
+
 def test_the_acceptance_number_is_the_largest_count_that_stops():
     for samples in LOOKS:
         for level in (0.005, 0.025, 0.45):
