@@ -6,16 +6,27 @@ be made there. What became of each is written as it is known, and a second run g
 """
 
 import argparse
+import importlib
 import json
+import os
 import random
 import sys
 import time
 from pathlib import Path
 
 from tests.mutation.operators import places
-from tests.mutation.rooms import SOURCES, Room
+from tests.mutation.rooms import SOURCES, Room, environment
 from tests.mutation.trials import Mutant, outcome, refuse_broken_tests, scratch_tree
 from tests.support.repository import ROOT
+
+LOADED_ONCE = (
+    "pytest",
+    "numpy",
+    "scipy.stats",
+    "scipy.optimize",
+    "hypothesis.strategies",
+    "mpmath",
+)
 
 
 def main():
@@ -30,6 +41,9 @@ def main():
     done = _read(results)
     chosen = sample(rooms, options.sample // len(SOURCES), options.seed)
     begun = time.monotonic()
+    os.environ.update(environment(ROOT))  # read when numpy is loaded
+    for name in LOADED_ONCE:
+        importlib.import_module(name)
     with scratch_tree() as root, results.open("a", encoding="utf-8") as file:
         for room in rooms.values():
             refuse_broken_tests(room, root)

@@ -29,9 +29,9 @@ TESTS = {
     "acquisition": ("tests/acquisition",),
     "stopping": ("tests/stopping",),
 }
-PYTEST = (
-    sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
-    "-m", "not slow", "--hypothesis-profile=mutation",
+OPTIONS = (
+    "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow",
+    "--hypothesis-profile=mutation",
 )  # fmt: skip
 
 
@@ -40,7 +40,6 @@ def environment(root):
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join((str(root / "src"), str(root / "paper" / "src"))),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
@@ -63,9 +62,12 @@ class Room:
         """Run the room's tests once, unless that was done."""
         if self._times_file.exists() and not anew:
             return
+        self.sound_file.unlink(missing_ok=True)
         command = [
-            *PYTEST, f"--cov={SOURCES[self.name]}", "--cov-branch", "--cov-context=test",
-            "--cov-report=", f"--junitxml={self._times_file}.part", "-o", "junit_family=xunit1",
+            sys.executable, "-m", "pytest", *OPTIONS, f"--cov={SOURCES[self.name]}",
+            "--cov-branch", "--cov-context=test", "--cov-report=",
+            f"--junitxml={self._times_file}.part",
+            "-o", "junit_family=xunit1",
             SOURCES[self.name], *TESTS[self.name],
         ]  # fmt: skip
         variables = {**environment(ROOT), "COVERAGE_FILE": str(self._coverage_file)}
@@ -73,16 +75,29 @@ class Room:
         self._times_file.with_suffix(".xml.part").rename(self._times_file)
 
     def tests(self, module, place):
-        """Ids of the tests that run the place, the quickest first; and their seconds."""
+        """Ids of the tests that run the place, the quickest first; and their seconds.
+
+        A line outside functions runs at import. It is tried on the tests that run a function of
+        its module, then on all others.
+        """
         contexts = self._contexts[module]
         lines = range(place.lines[0], place.lines[1] + 1) if place.inside else contexts
         ids = {test.partition("|")[0] for line in lines for test in contexts.get(line, ()) if test}
-        return sorted((self._times[test], test) for test in ids)
+        others = () if place.inside else set(self._times) - ids
+        return [
+            *sorted((self._times[test], test) for test in ids),
+            *sorted((self._times[test], test) for test in others),
+        ]
 
     @property
     def all_tests(self):
         """Ids of the tests of the room."""
         return list(self._times)
+
+    @property
+    def sound_file(self):
+        """It is there when the tests were seen to pass in a copy of the tree."""
+        return self.state / f"{self.name}.sound"
 
     @property
     def _times_file(self):

@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mutant is tried in a copy of the tree, so that nothing else is disturbed."""
+"""A mutant is tried in a copy of the tree, so that nothing else is disturbed.
 
+Each trial is a fork of this process, which has loaded numpy, scipy and pytest already (and nothing
+of stopwise): loading them takes longer than most trials.
+"""
+
+import contextlib
+import os
 import resource
 import shutil
-import subprocess
+import signal
+import sys
 import tempfile
 import time
 from contextlib import contextmanager
@@ -11,13 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.mutation.operators import Place, mutated
-from tests.mutation.rooms import PYTEST, environment
+from tests.mutation.rooms import OPTIONS, environment
 from tests.mutation.selection import VARIABLE
 from tests.support.repository import ROOT
 
-AT_MOST = 40.0  # seconds that the chosen tests took together, measured with coverage
-CPU_SECONDS = 90  # of one mutant: it loops for ever, or as good as that
-WALL_SECONDS = 600  # it sleeps for ever
+AT_MOST = 25.0  # seconds that the chosen tests took together, measured with coverage
+PATIENCE = 2  # times as much CPU time, and a start: it loops for ever, or as good as that
+WALL_SECONDS = 900  # it sleeps for ever
 COPIED = ("src", "tests", "paper", "examples", "docs", "benchmarks")
 
 
@@ -53,54 +60,88 @@ def scratch_tree():
 
 def refuse_broken_tests(room, root):
     """A test that fails in the copy without any mistake would kill every mutant."""
-    answer = _answer(room.all_tests, root, limit=None)
+    if room.sound_file.exists():
+        return
+    answer = _answer(room.all_tests, root, limit=3600)
     if not answer.startswith("survived"):
         message = f"the tests of {room.name} do not pass as they are: {answer}"
         raise AssertionError(message)
+    room.sound_file.touch()
 
 
 def outcome(mutant, tests, root):
     """``(what became of it, seconds)``: killed, by time too, or survived."""
     ids, spent = [], 0.0
     for seconds, test in tests:
-        spent += seconds
-        if spent <= AT_MOST:
+        if spent + seconds <= AT_MOST:
+            spent += seconds
             ids.append(test)
     if not ids:
         return "survived: no test runs this line", 0.0
     path = root / mutant.module
     source = path.read_text(encoding="utf-8")
-    path.write_text(mutated(source, mutant.place, mutant.text), encoding="utf-8")
     begun = time.monotonic()
     try:
-        return _answer(ids, root), time.monotonic() - begun
+        _write(path, mutated(source, mutant.place, mutant.text))
+        return _answer(ids, root, limit=int(10 + PATIENCE * spent)), time.monotonic() - begun
     finally:
-        path.write_text(source, encoding="utf-8")
+        _write(path, source)
 
 
-def _answer(ids, root, limit=CPU_SECONDS):
-    listed = root / "chosen-tests"
+def _write(path, text):
+    path.write_text(text, encoding="utf-8")
+    for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
+        compiled.unlink()  # else one of the same second and size would be taken for it
+
+
+def _answer(ids, root, limit):
+    listed, output = root / "chosen-tests", root / "output"
     listed.write_text("\n".join(ids), encoding="utf-8")
-    command = [
-        *PYTEST, "-x", "-p", "tests.mutation.selection", "--tb=no",
-        *dict.fromkeys(test.partition("::")[0] for test in ids),
-    ]  # fmt: skip
-    try:
-        done = subprocess.run(
-            command,
-            check=False,
-            capture_output=True,
-            text=True,
-            cwd=root,
-            env={**environment(root), VARIABLE: str(listed)},
-            timeout=limit and WALL_SECONDS,
-            preexec_fn=lambda: limit and resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)),
-        )
-    except subprocess.TimeoutExpired:
-        return "killed: it took too long"
-    if done.returncode == 0:
+    child = os.fork()
+    if child == 0:
+        code = 3
+        try:
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            code = _run_tests(ids, root, listed, output)
+        finally:
+            os._exit(code)
+    status = _wait(child, time.monotonic() + max(WALL_SECONDS, limit))
+    code = os.waitstatus_to_exitcode(status)
+    if code == 0:
         return f"survived {len(ids)} tests"
-    if done.returncode < 0:
+    if code < 0:
         return "killed: it took too long"
-    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return f"killed by {failed[0].split()[1]}" if failed else f"killed: {done.stdout[-200:]!r}"
+    text = output.read_text(encoding="utf-8", errors="replace")
+    failed = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return f"killed by {failed[0].split()[1]}" if failed else f"killed: {text[-200:]!r}"
+
+
+def _run_tests(ids, root, listed, output):
+    """In the child: as a fresh interpreter in the copy would."""
+    import pytest
+
+    os.chdir(root)
+    os.environ.update(environment(root), **{VARIABLE: str(listed)})
+    kept = [path for path in sys.path if path and not Path(path).is_relative_to(ROOT)]
+    sys.path[:] = [str(root), str(root / "src"), str(root / "paper" / "src"), *kept]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        del sys.modules[name]
+    with output.open("w", encoding="utf-8") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+        files = dict.fromkeys(test.partition("::")[0] for test in ids)
+        options = (*OPTIONS, "-x", "-p", "tests.mutation.selection", "--tb=no")
+        code = int(pytest.main([*options, *files]))
+        sys.stdout.flush()
+    return code
+
+
+def _wait(child, deadline):
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status
+        time.sleep(0.02)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]

@@ -226,8 +226,11 @@ def test_slopes_are_those_of_differences(make, parameters, answer):
         np.testing.assert_allclose(slope, rise, rtol=1e-5, atol=1e-8)
 
 
-@EACH_CONTINUOUS
-def test_slopes_of_z_scores_are_those_of_differences(make, parameters):
+@pytest.mark.parametrize(
+    "name", [*CONTINUOUS, "doubted", "doubted mixture"]
+)  # below and above the level of doubt, not at it
+def test_slopes_of_z_scores_are_those_of_differences(name):
+    make, parameters = LAWS[name]
     for level in (LEVELS, np.full(3, 2.5), np.full(3, -1.0)):
         found = make(*parameters).z_score(level).slopes
         wanted = slopes_by_differences(
@@ -235,6 +238,19 @@ def test_slopes_of_z_scores_are_those_of_differences(make, parameters):
         )
         for slope, rise in zip(found, wanted, strict=True):
             np.testing.assert_allclose(slope, rise, rtol=1e-5, atol=1e-8)
+
+
+def test_beyond_its_bounds_a_law_is_certain_and_leans_on_nothing():
+    law = clipped(*NORMAL)  # from -0.1 to 0.7
+    for level, below in ((-0.2, True), (0.7, False), (0.9, False)):
+        np.testing.assert_array_equal(law.z_score(level).value, -np.inf if below else np.inf)
+        np.testing.assert_array_equal(law.cdf(level).value, 0.0 if below else 1.0)
+        np.testing.assert_array_equal(law.log_cdf(level), -np.inf if below else 0.0)
+        np.testing.assert_array_equal(law.log_survival(level), 0.0 if below else -np.inf)
+        for answer in (law.z_score(level), law.cdf(level)):
+            np.testing.assert_array_equal(answer.slopes, np.zeros((2, 3)))
+    for level in (-0.2, 0.9):
+        np.testing.assert_array_equal(law.log_density(level), -np.inf)
 
 
 @EACH
