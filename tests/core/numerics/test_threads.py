@@ -159,6 +159,25 @@ def test_what_the_user_sets_between_calls_is_kept(two_threads):
     assert threads() == {2}
 
 
+def test_when_a_thread_has_ended_its_call_any_other_may_set_the_number(two_threads):
+    done, looked = threading.Event(), threading.Event()
+
+    def call():
+        with _threads.one_blas_thread():
+            pass
+        done.set()
+        looked.wait(10)  # a thread that has ended would stand in nobody's way
+
+    other = threading.Thread(target=call)
+    other.start()
+    assert done.wait(10)
+    with threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
+        now = threads()
+    looked.set()
+    other.join(10)
+    assert now == {1}
+
+
 def test_an_interrupt_while_entering_leaves_nobody_inside(two_threads, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
