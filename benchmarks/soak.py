@@ -2,7 +2,7 @@
 """A soak: does memory grow while 10,000 trials go through one process?
 
 - many: studies of 100 trials one after the other, each with a journal: 10,000 trials.
-- one: a study that chooses 2,000 trials itself; its covariance alone has n^2 numbers.
+- one: a study that chooses 1,000 trials itself; its covariance alone has n^2 numbers.
 - told: a study that is told 10,000 trials of somebody else's, and is never asked.
 
 All have a journal, ``surrogate="plain"`` and the default refits; ``should_stop`` is asked at every
@@ -42,7 +42,7 @@ def _curves(trials: int) -> Iterator[Iterator[Row]]:
     with tempfile.TemporaryDirectory() as folder:
         list(many_studies(Path(folder), 100))  # loads what is loaded once
         yield _sampled("many", many_studies(Path(folder), trials), trials)
-        yield _sampled("one", one_study(Path(folder), trials // 5), trials // 5)
+        yield _sampled("one", one_study(Path(folder), trials // 10), trials // 10)
         yield _sampled("told", told_study(Path(folder), trials), trials)
 
 

@@ -30,7 +30,7 @@ TESTS = {
     "stopping": ("tests/stopping",),
 }
 OPTIONS = (
-    "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow",
+    "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow and not parity",
     "--hypothesis-profile=mutation",
 )  # fmt: skip
 

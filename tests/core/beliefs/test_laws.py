@@ -22,6 +22,7 @@ from stopwise.core.beliefs.laws import (
     Normal,
     Shifted,
     SoftWarped,
+    _roots,
 )
 
 MEANS, DEVIATIONS = np.array([0.3, -0.5, 0.7]), np.array([0.5, 0.6, 0.1])
@@ -341,3 +342,19 @@ def test_tails_keep_their_relative_precision(z):
     assert law.log_cdf(2.0 * z)[0] == pytest.approx(stats.norm.logcdf(z), rel=1e-12)
     assert law.log_survival(2.0 * z)[0] == pytest.approx(stats.norm.logsf(z), rel=1e-12)
     assert law.log_density(2.0 * z)[0] == pytest.approx(stats.norm.logpdf(2.0 * z, scale=2.0))
+
+
+@pytest.mark.parametrize("price", [1e-12, 1e-3, 0.1, 3.0])
+def test_a_fair_value_takes_five_steps_at_most(price, monkeypatch):
+    rng, steps, step = np.random.default_rng(0), [], _roots._fair_value
+    (m1, m2), (s1, s2) = rng.normal(size=(2, 200)), np.exp(rng.normal(size=(2, 200)))
+
+    def counted(*arguments):
+        steps.append(arguments)
+        return step(*arguments)
+
+    monkeypatch.setattr(_roots, "_fair_value", counted)
+    for law in (mixed(m1, s1, m2, s2), Bounded(Normal(m1, s1), -1.0, 1.0)):
+        steps.clear()
+        law.fair_value(price)
+        assert 0 < len(steps) <= 5
