@@ -2,11 +2,11 @@
 """A soak: does memory grow while 10,000 trials go through one process?
 
 - many: studies of 100 trials one after the other, each with a journal: 10,000 trials.
-- one: a study that chooses 1,000 trials itself; its covariance alone has n^2 numbers.
 - told: a study that is told 10,000 trials of somebody else's, and is never asked.
+- one: a study that chooses 1,000 trials itself; its covariance alone has n^2 numbers.
 
 All have a journal, ``surrogate="plain"`` and the default refits; ``should_stop`` is asked at every
-trial of the first two, and its answer is not heeded. Memory is what the process holds (resident),
+trial of many and one, and its answer is not heeded. Memory is what the process holds (resident),
 before each of the three too, so that what is loaded once is not counted.
 
 ``python -m benchmarks.soak FOLDER`` writes soak.csv (as it goes) and soak.png there.
@@ -42,8 +42,8 @@ def _curves(trials: int) -> Iterator[Iterator[Row]]:
     with tempfile.TemporaryDirectory() as folder:
         list(many_studies(Path(folder), 100))  # loads what is loaded once
         yield _sampled("many", many_studies(Path(folder), trials), trials)
-        yield _sampled("one", one_study(Path(folder), trials // 10), trials // 10)
         yield _sampled("told", told_study(Path(folder), trials), trials)
+        yield _sampled("one", one_study(Path(folder), trials // 10), trials // 10)
 
 
 def many_studies(folder: Path, trials: int) -> Iterator[int]:
@@ -133,8 +133,8 @@ def picture(points: list[Row], path: Path) -> None:
 
     titles = {
         "many": "studies of 100 trials, one after the other",
-        "one": "one study that chooses its trials",
         "told": "one study that is told all trials",
+        "one": "one study that chooses its trials",
     }
     figure, panels = plt.subplots(1, 3, figsize=(13, 3.6), layout="constrained")
     for panel, (name, title) in zip(panels, titles.items(), strict=True):
