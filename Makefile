@@ -1,6 +1,7 @@
 # Every target builds its environment in .venv from nothing; stamps keep it from doing so twice.
 #   make demo     a first look: tunes a scikit-learn model (no torch)
-#   make test     the test suite without the slow tests, and the coverage gate
+#   make test     the test suite without the slow tests, the coverage of the package,
+#                 and a gate on that of core/numerics and core/beliefs
 #   make lint     formatting, rules, types and the import direction
 #   make slow     the slow tests
 #   make bench    timings
@@ -41,8 +42,9 @@ demo: $(CORE)
 
 test: $(DEV)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" \
-	  --cov=stopwise.core.numerics --cov=stopwise.core.beliefs --cov-branch --cov-report=
+	  --cov=stopwise --cov-branch --cov-report=
 	$(BIN)/python -m coverage report --include='$(GATED)' --fail-under=100
+	$(BIN)/python -m coverage report
 
 slow: $(DEV)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hypothesis profiles: few examples while working, more and always the same ones in CI."""
+"""Hypothesis profiles: few examples while working, more and always the same ones in CI.
+
+The profile "mutation" (tests/mutation) has to be quick and always the same.
+"""
 
 import os
 
@@ -7,4 +10,5 @@ from hypothesis import settings
 
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True)
+settings.register_profile("mutation", max_examples=20, deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "dev")

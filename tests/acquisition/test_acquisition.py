@@ -126,9 +126,10 @@ def test_eic_is_expected_gain_less_price(noise):
     np.testing.assert_allclose(EIC(LAM).bind(snapshot)(points), wanted, atol=1e-7)
 
 
-def test_where_nothing_can_be_gained_eic_is_minus_the_price_and_does_not_lean():
+@pytest.mark.parametrize("std", [0.0, 1e-200])  # of the second, log EI has infinite slopes
+def test_where_nothing_can_be_gained_eic_is_minus_the_price_and_does_not_lean(std):
     value, slopes, d_log_price = EIC(LAM)(
-        Normal(np.array([5.0]), np.array([0.0])), np.array([0.0]), 1.0
+        Normal(np.array([5.0]), np.array([std])), np.array([0.0]), 1.0
     )
     assert [float(a[0]) for a in (value, *slopes, d_log_price)] == [-LAM, 0.0, 0.0, -LAM]
 
@@ -315,6 +316,10 @@ def test_many_candidates_are_drawn_as_a_path():
     assert left_out.sum() < 1000  # early in a study most can
     found = snapshot.sup(ThompsonSampling())
     assert found.value == values.max()
+    # It is minus a draw of f: within five deviations of minus the mean.
+    drawn = ~np.isneginf(values)
+    assert np.all(np.abs(values + mean)[drawn] < 5 * std[drawn] + 1e-9)
+    assert np.corrcoef(values[drawn], -mean[drawn])[0, 1] > 0.5
     # Neighbours have nearly the same value: it is one smooth function.
     finite = np.where(np.isneginf(values), np.nan, values).reshape(60, 60)
     assert np.nanmax(np.abs(np.diff(finite, axis=1))) < 0.5 * np.nanstd(finite)
@@ -531,3 +536,11 @@ def test_a_formula_of_a_mean_and_a_deviation_is_told_what_other_laws_have():
         study.tell({"x": x}, value)
     with pytest.raises(InputError, match=r"gives 2 slopes, but a Mixture law has 6 parameters"):
         study.ask()
+
+
+@pytest.mark.parametrize("name", ["pbgi", "logeipc", "eic", "lcb"])
+def test_a_score_tells_the_search_its_scales_and_its_unit(name):
+    snapshot = study(LINE, hyper=Hyperparameters([0.17], 1.3))
+    score = make_acquisition(name, LAM).bind(snapshot)
+    np.testing.assert_allclose(score.scales, [0.17])
+    assert score.unit == (1.0 if name == "logeipc" else snapshot.belief.objective.unit)

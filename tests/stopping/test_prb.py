@@ -31,7 +31,7 @@ from stopwise.stopping import (
     sampled_regret,
 )
 from stopwise.stopping._clopper_pearson import acceptance_number, lower_bound, upper_bound
-from stopwise.stopping._crossing import Crossings
+from stopwise.stopping._crossing import Crossings, Draws
 from stopwise.stopping.prb import LOOKS
 from stopwise.stopping.sampled_regret import exceedances, largest_chance, regrets, union_bound
 from tests.support.textbook import LINE, SQUARE, TABLE, Textbook, study
@@ -330,6 +330,22 @@ def test_ending_early_never_changes_the_decision(monkeypatch, delta):
     assert (stops > 0) == (delta > 0.01)  # at 0.01 a thousand are too few for any look
 
 
+def test_the_first_batch_is_the_first_look_and_the_next_ends_where_a_look_may_stop(monkeypatch):
+    rule, asked = ProbabilisticRegretBound(1.0, delta=DELTA), []
+
+    def drawn(_, __, batches):
+        asked.extend(np.cumsum(batches).tolist())
+        return (np.zeros(batch, dtype=bool) for batch in batches)
+
+    monkeypatch.setattr(prb, "exceedances", drawn)
+    rule._sequential_test(study())
+    bounds = [upper_bound(0, n, rule.level / len(LOOKS)) for n in LOOKS]
+    assert asked == [
+        LOOKS[0],
+        *(n for n, bound in zip(LOOKS, bounds, strict=True) if bound <= rule.level),
+    ]
+
+
 def test_the_acceptance_number_is_the_largest_count_that_stops():
     for samples in LOOKS:
         for level in (0.005, 0.025, 0.45):
@@ -580,3 +596,31 @@ def test_the_first_paths_on_a_box_are_the_same_however_they_are_asked_for():
     np.testing.assert_array_equal(again, once[:64])
     assert 0 < np.count_nonzero(once[:64]) < 64
     assert np.any(once[:64] != once[64:])
+
+
+def test_each_path_descends_from_its_lowest_point_and_from_the_lowest_away_from_it():
+    draws = Crossings.over(study(SQUARE, 5), 0.1).coarse
+    scaled = draws.points / draws.snapshot.belief.objective.column_lengthscales
+    left = np.random.default_rng(4).random((20, len(scaled)))
+    which, starts = draws._starts(left, 0.02)
+    assert list(which[:20]) == list(range(20))
+    for path in range(20):
+        first, *second = starts[which == path]
+        assert first == np.argmin(left[path])
+        away = np.linalg.norm(scaled - scaled[first], axis=1) > 0.3
+        lowest = np.flatnonzero(away)[np.argmin(left[path, away])]
+        assert second == ([lowest] if left[path, lowest] < 0.02 else [])
+    assert len(which) > 20
+
+
+def test_paths_that_come_near_the_level_between_points_of_the_net_are_followed():
+    snapshot = box_study(LINE, 6, None)
+    regret = box_truth(LINE, 6, None)
+    epsilon = margin_for(regret, 0.3)
+    draws = Draws.at(snapshot, epsilon, np.linspace(0.0, 1.0, 9)[:, None], 0.1)
+    rng = np.random.default_rng(8)
+    level = snapshot.best - epsilon
+    at_net = np.mean(draws.net.values(draws.net.normals(rng, 1000)).min(axis=1) < level)
+    followed = np.mean(draws(rng, 1000, 1.0)[1])
+    assert at_net < 0.2
+    assert 0.22 < followed < 0.36  # a few pass by between the points unseen

@@ -6,11 +6,13 @@ Nothing here calls the code under test: means and covariances come from dense in
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from stopwise.core.beliefs import Hyperparameters, condition
 from stopwise.core.beliefs.belief import Belief
+from stopwise.core.beliefs.ensemble import Ensemble
 from stopwise.core.beliefs.prices import KnownCost, UnitCost
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Integer, Real, as_domain
@@ -136,3 +138,12 @@ def free(snapshot):
     """Candidates that are neither evaluated nor pending."""
     known = {tuple(x) for x in np.vstack([snapshot.X, snapshot.pending])}
     return np.array([x for x in snapshot.domain.points if tuple(x) not in known])
+
+
+def ensemble_study(hypers, weights, trust=1.0, noise=None, **options):
+    """A snapshot whose belief weighs posteriors at several hyper-parameters; and each alone."""
+    alone = [study(hyper=hyper, noise=noise, **options) for hyper in hypers]
+    posteriors = tuple(snapshot.belief.objective for snapshot in alone)
+    names = tuple(map(str, range(len(hypers))))
+    ensemble = Ensemble(posteriors, np.asarray(weights, dtype=float), names, trust)
+    return replace(alone[0], belief=Belief(ensemble, alone[0].belief.price)), alone

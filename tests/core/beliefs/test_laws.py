@@ -23,7 +23,9 @@ from stopwise.core.beliefs.laws import (
     Normal,
     Shifted,
     SoftWarped,
+    _roots,
 )
+from stopwise.core.numerics import normal_mixture
 
 MEANS, DEVIATIONS = np.array([0.3, -0.5, 0.7]), np.array([0.5, 0.6, 0.1])
 NORMAL = (MEANS, DEVIATIONS)
@@ -243,11 +245,12 @@ def test_slopes_are_those_of_differences(make, parameters, answer):
         np.testing.assert_allclose(slope, rise, rtol=1e-5, atol=1e-8)
 
 
-SMOOTH = {**CONTINUOUS, **{k: NOT_CERTAIN[k] for k in ("chance", "chance of a mixture")}}
+SMOOTH = [*CONTINUOUS, "chance", "chance of a mixture", "doubted", "doubted mixture"]
 
 
-@pytest.mark.parametrize(("make", "parameters"), SMOOTH.values(), ids=list(SMOOTH))
-def test_slopes_of_z_scores_are_those_of_differences(make, parameters):
+@pytest.mark.parametrize("name", SMOOTH)  # below and above the level of doubt, not at it
+def test_slopes_of_z_scores_are_those_of_differences(name):
+    make, parameters = {**LAWS, **NOT_CERTAIN}[name]
     for level in (LEVELS, np.full(3, 2.5), np.full(3, -1.0)):
         found = make(*parameters).z_score(level).slopes
         wanted = slopes_by_differences(
@@ -255,6 +258,19 @@ def test_slopes_of_z_scores_are_those_of_differences(make, parameters):
         )
         for slope, rise in zip(found, wanted, strict=True):
             np.testing.assert_allclose(slope, rise, rtol=1e-5, atol=1e-8)
+
+
+def test_beyond_its_bounds_a_law_is_certain_and_leans_on_nothing():
+    law = clipped(*NORMAL)  # from -0.1 to 0.7
+    for level, below in ((-0.2, True), (0.7, False), (0.9, False)):
+        np.testing.assert_array_equal(law.z_score(level).value, -np.inf if below else np.inf)
+        np.testing.assert_array_equal(law.cdf(level).value, 0.0 if below else 1.0)
+        np.testing.assert_array_equal(law.log_cdf(level), -np.inf if below else 0.0)
+        np.testing.assert_array_equal(law.log_survival(level), 0.0 if below else -np.inf)
+        for answer in (law.z_score(level), law.cdf(level)):
+            np.testing.assert_array_equal(answer.slopes, np.zeros((2, 3)))
+    for level in (-0.2, 0.9):
+        np.testing.assert_array_equal(law.log_density(level), -np.inf)
 
 
 @EACH_CERTAIN
@@ -388,3 +404,34 @@ def test_tails_keep_their_relative_precision(z):
     assert law.log_cdf(2.0 * z)[0] == pytest.approx(stats.norm.logcdf(z), rel=1e-12)
     assert law.log_survival(2.0 * z)[0] == pytest.approx(stats.norm.logsf(z), rel=1e-12)
     assert law.log_density(2.0 * z)[0] == pytest.approx(stats.norm.logpdf(2.0 * z, scale=2.0))
+
+
+@pytest.mark.parametrize("price", [1e-12, 1e-3, 0.1, 3.0])
+def test_a_fair_value_takes_five_steps_at_most(price, monkeypatch):
+    rng, steps, step = np.random.default_rng(0), [], _roots._fair_value
+    (m1, m2), (s1, s2) = rng.normal(size=(2, 200)), np.exp(rng.normal(size=(2, 200)))
+
+    def counted(*arguments):
+        steps.append(arguments)
+        return step(*arguments)
+
+    monkeypatch.setattr(_roots, "_fair_value", counted)
+    mixture, bounded = mixed(m1, s1, m2, s2), Bounded(Normal(m1, s1), -1.0, 1.0)
+    for fair_value in (mixture._searched_fair_value, bounded.fair_value):
+        steps.clear()
+        fair_value(price)
+        assert 0 < len(steps) <= 5
+
+
+@pytest.mark.parametrize("price", [1e-12, 1e-3, 0.1, 3.0])
+def test_a_fair_value_of_normals_takes_six_steps_at_most(price, monkeypatch):
+    rng, steps, step = np.random.default_rng(0), [], normal_mixture._improvement
+    mean, std = rng.normal(size=(2, 200)), np.exp(rng.normal(size=(2, 200)))
+
+    def counted(*arguments):
+        steps.append(arguments)
+        return step(*arguments)
+
+    monkeypatch.setattr(normal_mixture, "_improvement", counted)
+    normal_mixture.fair_value(np.array([0.4, 0.6]), mean, std, np.full(200, price))
+    assert 0 < len(steps) <= 6

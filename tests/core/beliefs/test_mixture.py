@@ -58,6 +58,11 @@ def test_a_mixture_of_one_answers_as_its_component():
         np.testing.assert_array_equal(ask(law), ask(component))
 
 
+def test_the_deviation_of_a_mixture_of_one_is_not_squared():
+    component = normal((0.0, 1e200), (1.0, 1e-200))
+    np.testing.assert_array_equal(Mixture([1.0], [component]).std, component.std)
+
+
 def test_a_mixture_of_mixtures_is_one_mixture():
     parts = [normal((mean, 0.5), (mean + 1.0, 2.0)) for mean in (0.0, 1.0, 4.0)]
     inner = Mixture([1.0, 3.0], parts[:2])

@@ -595,3 +595,23 @@ def test_minus_zero_is_zero():
 def test_the_public_module_has_these_functions():
     ours = [d_log_h, inv_log_h, log_ei, log_ei_partials, log_h, pbgi, pbgi_partials]
     assert [getattr(stopwise.math, name) for name in stopwise.math.__all__] == ours
+
+
+@pytest.mark.parametrize("z", [1.8, 3.0, 20.0])
+def test_log_ei_where_the_gap_overflows_and_the_deviation_is_as_large(z):
+    m, y = -1.5e308, 1.5e308
+    s = y / z - m / z
+    value, d_mean, d_std = log_ei_partials(m, s, y)
+    with mp.workdps(40):
+        h = mp.mpf(z) * mp.ncdf(z) + mp.npdf(z)
+        assert value == pytest.approx(float(mp.log(mp.mpf(s)) + mp.log(h)), rel=1e-15)
+        assert d_mean * s == pytest.approx(-float(mp.ncdf(z) / h), rel=1e-12)
+        assert d_std * s == pytest.approx(float(mp.npdf(z) / h), rel=1e-12)
+
+
+def test_a_fair_value_close_to_the_mean_is_as_precise_among_others():
+    # c = s h(z) for small z, together with prices far from it: each is what it is alone.
+    close = 0.3989422804014327 * (1.0 + np.array([1e-13, -1e-10, 1e-6]))
+    prices = np.concatenate([close, [1e-8, 5.0]])
+    together = pbgi(0.0, 1.0, prices)
+    assert together.tolist() == [float(pbgi(0.0, 1.0, price)) for price in prices]

@@ -159,6 +159,25 @@ def test_what_the_user_sets_between_calls_is_kept(two_threads):
     assert threads() == {2}
 
 
+def test_when_a_thread_has_ended_its_call_any_other_may_set_the_number(two_threads):
+    done, looked = threading.Event(), threading.Event()
+
+    def call():
+        with _threads.one_blas_thread():
+            pass
+        done.set()
+        looked.wait(10)  # a thread that has ended would stand in nobody's way
+
+    other = threading.Thread(target=call)
+    other.start()
+    assert done.wait(10)
+    with threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
+        now = threads()
+    looked.set()
+    other.join(10)
+    assert now == {1}
+
+
 def test_an_interrupt_while_entering_leaves_nobody_inside(two_threads, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
@@ -198,3 +217,39 @@ def test_a_limited_function_keeps_its_name_and_its_answer():
 
     assert (double.__name__, double.__doc__) == ("double", "Twice.")
     assert double(3, plus=1) == 7
+
+
+# --------------------------------------------------------- BLAS libraries that use OpenMP
+
+
+class Limits:
+    """A stand-in for threadpoolctl where BLAS uses OpenMP: notes what is limited and restored."""
+
+    def __init__(self, noted, about=()):
+        self.noted, self.about, self.lib_controllers = noted, about, []
+
+    def select(self, **which):
+        return Limits(self.noted, tuple(which.items()))
+
+    def limit(self, **limits):
+        self.noted.append(("limit", *self.about, *limits.items()))
+        return Limits(self.noted, (*self.about, *limits.items()))
+
+    def restore_original_limits(self):
+        self.noted.append(("restore", *self.about))
+
+
+def test_with_openmp_each_call_limits_its_own_thread_and_restores_it(monkeypatch):
+    noted, limit = [], _threads._Limit()
+    monkeypatch.setattr(_threads, "_controller", lambda: Limits(noted))
+    own = (("threading_layer", "openmp"), ("limits", 1))
+    of_all = (("limits", 1), ("user_api", "blas"))
+    limit.enter("one")
+    limit.enter("another")
+    limit.leave("one")
+    limit.leave("another")
+    limit.leave("nobody")
+    assert noted == [
+        ("limit", *own), ("limit", *of_all), ("limit", *own),
+        ("restore", *own), ("restore", *of_all), ("restore", *own),
+    ]  # fmt: skip
