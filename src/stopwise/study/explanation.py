@@ -39,6 +39,8 @@ def explain(
     verdict: Verdict,
 ) -> str:
     """The verdict, the best remaining candidate, promises, readings, and warnings."""
+    if math.isinf(snapshot.best):
+        return _explain_looking(context, snapshot, verdict)
     rules = list(rules)
     promises = Promises(tuple(context.state.promises.values()))
     kept = [f"{str(promises).capitalize()}."] if len(promises.told) else []
@@ -57,7 +59,7 @@ def explain(
     )
 
 
-def explain_looking(context: StudyContext, snapshot: Snapshot, verdict: Verdict) -> str:
+def _explain_looking(context: StudyContext, snapshot: Snapshot, verdict: Verdict) -> str:
     """The verdict while nothing keeps the limits, and where that is likeliest for its price."""
     best = snapshot.sup(ChancePerCost())
     if best.x is None:

@@ -8,7 +8,6 @@ design, choosing and deciding.
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 import warnings
@@ -44,16 +43,11 @@ from stopwise.study.context import StudyContext
 from stopwise.study.deciding import Deciding, made_rules, obeyed_rules
 from stopwise.study.event_log import EventLog
 from stopwise.study.exclusive import exclusive
-from stopwise.study.explanation import explain, explain_looking
+from stopwise.study.explanation import explain
 from stopwise.study.guarantee import Guarantee, guarantee_of
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
-from stopwise.study.options import (
-    StudyOptions,
-    explain_options,
-    plain_space,
-    spells_out_options,
-)
+from stopwise.study.options import StudyOptions, explain_options, plain_space, spells_out_options
 from stopwise.study.promising import Promising
 from stopwise.study.readable import ReadableStudy
 from stopwise.study.readings import Readings, readings_of
@@ -315,10 +309,8 @@ class Study(ReadableStudy):
         verdict = self.should_stop()
         if not self._design.is_done:
             return f"{verdict.rule}: {verdict.reason}."
-        now, rules = self._snapshots.now(), [*self.rules, *self.watched]
-        if math.isinf(now.best):
-            return explain_looking(self._context, now, verdict)
-        return explain(self._context, now, rules, verdict)
+        rules = [*self.rules, *self.watched]
+        return explain(self._context, self._snapshots.now(), rules, verdict)
 
     @exclusive
     @single_threaded
