@@ -40,6 +40,9 @@ MORE = {
     ),
     "weighed": (BOX, {"lam": 1e-4, "surrogate": "default", "seed": 5}, box, 10, in_turn),
     "weighed-budget": (BOX, {"budget": 9.0, "surrogate": "default"}, box, 10, in_turn),
+    "constraints": (
+        BOX, {"lam": 1e-4, "constraints": ["x < 0.9"], "seed": 6}, box, 12, in_turn,
+    ),
     "gamma": (BOX, {"budget": 14.0, "prior": "gamma", "seed": 4}, noisy_box, 30, in_turn),
 }  # fmt: skip
 LOOKED_AT = {

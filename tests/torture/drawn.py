@@ -99,7 +99,7 @@ class Drawn:
 
     def outcomes(self, params, rng):
         """What is measured besides, if there are limits."""
-        if self.options["limits"] is None:
+        if self.options.get("limits") is None:
             return None
         shape, scale, offset = self.measured
         value = offset + scale * SHAPES[shape](self.position(params), rng)

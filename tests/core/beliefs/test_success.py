@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chance to succeed: outcomes within limits, products, and the laws that come of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from stopwise.core.beliefs import Hyperparameters, condition
+from stopwise.core.beliefs.belief import believe
 from stopwise.core.beliefs.classifier import fit_classifier
 from stopwise.core.beliefs.laws import Chance
+from stopwise.core.beliefs.prices import UnitCost
 from stopwise.core.beliefs.success import Success, WithinLimits, log_between
+from stopwise.core.space import Real, as_domain
 from tests.support.oracles import mp
 
 X = np.array([[0.1], [0.35], [0.6], [0.95]])
@@ -86,3 +91,16 @@ def test_a_model_with_a_chance_has_the_law_of_a_chance(outcome, objective):
     _, slopes = again.log_ei(0.2)
     chained = sum(s[:, None] * g for s, g in zip(slopes, gradients, strict=True))
     np.testing.assert_allclose(chained[:2, 0], ((up - down) / 2e-6)[:2], rtol=1e-4)
+
+
+def test_a_belief_gives_its_chance_with_and_without_a_gradient(outcome):
+    success = Success((WithinLimits(outcome, -np.inf, 3.0),))
+    y, paid = np.array([0.3, 0.1, -0.4, 0.5]), (X, np.ones(4))
+    certain = believe(as_domain({"x": Real(0, 1)}), X, y, paid=paid, cost=UnitCost())
+    doubtful = replace(certain, success=success)
+    x = np.array([[0.2], [0.5]])
+    for belief, wanted in ((certain, np.zeros(2)), (doubtful, success.log_chance(x))):
+        value, gradient = belief.log_chance_with_gradient(x)
+        np.testing.assert_allclose(value, wanted, rtol=1e-9)
+        rise = belief.log_chance(x + 1e-6) - belief.log_chance(x - 1e-6)
+        np.testing.assert_allclose(gradient[:, 0], rise / 2e-6, rtol=1e-4, atol=1e-5)

@@ -304,8 +304,10 @@ def test_a_slice_is_the_model_through_the_best():
     X = study.domain.encode([{**study.best.params, "layers": n} for n in one.values])
     law = study.snapshot().belief.objective.law(X)
     assert one.median == pytest.approx(law.median)
-    assert law.cdf(one.low).value == pytest.approx(np.full(6, 0.025), abs=1e-4)
-    assert law.cdf(one.high).value == pytest.approx(np.full(6, 0.975), abs=1e-4)
+    wide = law.std > 1e-9  # the best is known, up to rounding
+    assert wide.sum() >= 5
+    assert law.cdf(one.low).value[wide] == pytest.approx(np.full(wide.sum(), 0.025), abs=1e-4)
+    assert law.cdf(one.high).value[wide] == pytest.approx(np.full(wide.sum(), 0.975), abs=1e-4)
     assert found["act"].values == ["relu", "tanh", "gelu"]
 
 

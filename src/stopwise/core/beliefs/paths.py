@@ -117,8 +117,9 @@ class Paths:
         value += np.einsum("ij,ij->i", kernels.values, weights)
         gradient += kernels.gradients(weights)[0]
         value, gradient = self._unstandardised(value), posterior.in_x(gradient, X)
-        gradient *= posterior.standardiser.scale
-        gradient *= hyper.warp.inverse_slope(value)[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):  # beyond a knee slopes may overflow
+            gradient *= posterior.standardiser.scale
+            gradient *= hyper.warp.inverse_slope(value)[:, None]
         return hyper.warp.inverse(value), gradient
 
     def _unstandardised(self, values: Array) -> Array:

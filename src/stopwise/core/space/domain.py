@@ -5,7 +5,7 @@ Models and searches work on float64 matrices of shape (m, width), one
 configuration per row. `Mixed` is the only place that knows which columns are which parameter.
 
 A parameter that is inactive, because its condition does not hold, is at the middle of its columns:
-0.5 for numbers, as far from each choice as from any other for choices (docs/adr/0037).
+0.5 for numbers, as far from each choice as from any other for choices (docs/adr/0036).
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from stopwise.core.numerics.soft_log import log_slope_of_soft_log, soft_exp, sof
 
 _MOST_STEPS = 100  # of a quantile; five or so are usual
 _CLOSE = 1e-13  # of a z-score
+_ACCURATE = 1e-9  # of a z-score: what is further off was not found
 
 
 class NormalStack(NamedTuple):
@@ -66,8 +67,8 @@ class NormalStack(NamedTuple):
         slopes = _in_order(fair.d_mean, fair.d_std)
         return FairValue(fair.value, slopes, fair.d_log_price), ~(fair.value <= self.knee)
 
-    def quantile(self, z: Array | float) -> WithSlopes | None:
-        """The root of the z-score of the cdf; None where it is not found.
+    def quantile(self, z: Array | float) -> tuple[WithSlopes, Mask]:
+        """The root of the z-score of the cdf, and where it was not found: at a jump, as a rule.
 
         It lies between the quantiles of the components: Newton's method, which halves the bracket
         where it leaves it or does not halve the error.
@@ -93,10 +94,9 @@ class NormalStack(NamedTuple):
                 if not todo.any():
                     break
                 error, value = np.abs(at.excess), np.where(todo, after, value)
-            else:
-                return None
-        found = np.isfinite(value + at.excess + at.d_mean.sum(axis=0)).all()
-        return WithSlopes(value, _in_order(at.d_mean, at.d_mean * at.scores)) if found else None
+            known = np.isfinite(value + at.d_mean.sum(axis=0)) & (np.abs(at.excess) <= _ACCURATE)
+            slopes = _in_order(at.d_mean, at.d_mean * at.scores)
+        return WithSlopes(value, slopes), ~known
 
     def _at(self, level: Array, z: Array | float) -> _Quantile:
         """The cdf at a level. Above the median by its complement: both tails are precise."""

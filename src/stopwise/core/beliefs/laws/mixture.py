@@ -152,8 +152,14 @@ class Mixture:
         if len(self.laws) == 1:
             return self.laws[0].quantile(z)
         stack = NormalStack.of(self.weights, self.laws)
-        quick = None if stack is None else stack.quantile(z)
-        return self._searched_quantile(z) if quick is None else quick
+        if stack is None:
+            return self._searched_quantile(z)
+        quantile, elsewhere = stack.quantile(z)
+        if not elsewhere.any():
+            return quantile
+        there = np.broadcast_to(z, elsewhere.shape)[elsewhere]
+        searched = self.at(elsewhere)._searched_quantile(there)  # noqa: SLF001  its own class
+        return patched(quantile, elsewhere, searched)
 
     def _searched_quantile(self, z: Array | float) -> WithSlopes:
         """The same for components of any kind."""
