@@ -352,3 +352,17 @@ def test_limits_and_failures_together():
     X = np.random.default_rng(0).random((5, 2))
     total = sum(part.log_chance(X) for part in success.parts)
     np.testing.assert_allclose(success.log_chance(X), total)
+
+
+@pytest.mark.parametrize("measured", [math.nan, None])
+def test_an_outcome_that_could_not_be_measured_is_a_failure(measured):
+    def objective(params):
+        return sw.Evaluation(params["x"], outcomes={"tox": measured if params["x"] > 0.6 else 0.1})
+
+    space = {"x": sw.Real(0, 1)}
+    options = {"lam": 0.01, "limits": {"tox": (None, 0.8)}, "max_trials": 8, "surrogate": "plain"}
+    result = sw.maximize(objective, space, **options)
+    failed = [o for o in result.history if o.failed]
+    assert failed
+    assert all(o.params["x"] > 0.6 and "the outcome 'tox' is" in o.message for o in failed)
+    assert result.best.value <= 0.6

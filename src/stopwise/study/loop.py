@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import closing
 from os import PathLike
@@ -241,7 +242,18 @@ def _tell(study: Study, trial: Trial, evaluated: Evaluated, cost: object) -> Non
             " both, or use cost='seconds' to have it timed."
         )
         raise InputTypeError(message)
-    tell_or_save(study, trial, value, paid, message=evaluated.error, outcomes=outcomes)
+    error = evaluated.error or _not_measured(outcomes)
+    if error:  # as a value that is nan, an outcome that is nan is a failure
+        value, outcomes = None, None
+    tell_or_save(study, trial, value, paid, message=error, outcomes=outcomes)
+
+
+def _not_measured(outcomes: Mapping[str, Any] | None) -> str:
+    """Which outcome is no number, in a sentence; empty if all are."""
+    for name, value in (outcomes or {}).items():
+        if value is None or (isinstance(value, float) and not math.isfinite(value)):
+            return f"the outcome {name!r} is {value}"
+    return ""
 
 
 def _check_callable(objective: object) -> None:

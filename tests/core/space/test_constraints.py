@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stopwise.core.space import Candidates, Categorical, Integer, Real, as_domain
+from stopwise.core.space import Candidates, Categorical, Integer, Ordinal, Real, as_domain
 from stopwise.core.space.constraints import checked_constraints
 from stopwise.core.space.expressions import parsed
 from stopwise.errors import InputError, InputTypeError
@@ -186,3 +186,10 @@ def test_unknown_names_and_answers_that_are_no_bool_are_refused():
         checked_constraints([3])
     with pytest.raises(InputTypeError, match="constraints are of type int"):
         checked_constraints(3)
+
+
+@pytest.mark.parametrize("text", ["size <= 'medium'", "'small' < size", "size > 'a' and x < 1"])
+def test_names_are_not_compared_by_the_alphabet(text):
+    space = {"size": Ordinal(["small", "medium", "large"]), "x": Real(0, 1)}
+    with pytest.raises((InputError, InputTypeError), match="names have no size"):
+        as_domain(space, checked_constraints([text]))

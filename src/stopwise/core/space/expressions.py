@@ -22,6 +22,19 @@ from stopwise.errors import InputError, shown
 
 Evaluate = Callable[[Mapping[str, Any]], Any]
 
+
+def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    """A comparison by size, which names do not have: Python would go by the alphabet."""
+
+    def checked(a: Any, b: Any) -> bool:  # noqa: ANN401  values of parameters
+        if isinstance(a, str) and isinstance(b, str):
+            message = "names have no size; list those that are allowed, as in kind in ['a', 'b']"
+            raise TypeError(message)
+        return compare(a, b)
+
+    return checked
+
+
 _LONGEST = 1000  # characters
 _QUOTED = re.compile(r"`([^`]+)`")
 _ALLOWED = (
@@ -48,10 +61,10 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
+    ast.Lt: _ordered(operator.lt),
+    ast.LtE: _ordered(operator.le),
+    ast.Gt: _ordered(operator.gt),
+    ast.GtE: _ordered(operator.ge),
     ast.In: lambda a, b: a in b,
     ast.NotIn: lambda a, b: a not in b,
 }
