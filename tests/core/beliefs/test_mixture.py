@@ -303,3 +303,11 @@ def test_a_quantile_that_takes_too_many_steps_is_searched_for_elsewhere(monkeypa
     wanted = law.quantile(-1.0).value
     monkeypatch.setattr(_normal_stack, "_MOST_STEPS", 1)
     np.testing.assert_allclose(law.quantile(-1.0).value, wanted, rtol=1e-12)
+
+
+def test_a_price_far_beyond_the_warp_has_a_finite_fair_value():
+    soft = SoftWarped(normal((0.0, 1.0)), 0.0, 1.0)
+    for weights in ([0.5, 0.5], [0.0, 1.0]):
+        law = Mixture(np.array(weights), [normal((0.0, 1.0)), soft])
+        value = law.fair_value(2000.0).value
+        assert np.exp(law.log_ei(value).value) == pytest.approx([2000.0], rel=1e-9)

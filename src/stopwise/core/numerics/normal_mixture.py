@@ -128,7 +128,7 @@ def _root(
         at = _improvement(log_scale, mean, inverse, value)
         excess = at.log_ei - log_price
         left, right = np.where(excess < 0.0, value, left), np.where(excess > 0.0, value, right)
-        rest = np.maximum(1.0 - at.bend / (at.rate * at.rate), _LEAST_REST)
+        rest = np.maximum(1.0 - at.bend / at.rate / at.rate, _LEAST_REST)
         move = np.expm1(-rest * excess) / (rest * at.rate)
         after = value + move
         inside = (after > left) & (after < right)

@@ -27,9 +27,13 @@ def right_of_root(weights: Array, laws: Laws, price: Array | float) -> Array:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         components = Components.of(weights, [normal_below_knee(law) for law in laws])
         values = components.values(lambda law, w: law.fair_value(price / w).value)
-        for value, law in zip(values, laws, strict=True):
+        for value, law, w in zip(values, laws, weights, strict=True):
             if isinstance(law, SoftWarped):
                 value[...] = soft_exp(value, law.knee, law.tau)
+                over = np.isinf(value)
+                if over.any():  # of prices far beyond tau: the bound overflows, its own does not
+                    prices = np.broadcast_to(price / w, over.shape)[over]
+                    value[over] = law.at(over).fair_value(prices).value
     values[weights == 0.0] = np.inf
     return np.asarray(values.min(axis=0))
 

@@ -128,7 +128,7 @@ def _fair_value(
         log_price = np.log(price)
         excess = at.log_ei.value - log_price
         left, right = np.where(excess < 0.0, value, left), np.where(excess > 0.0, value, right)
-        rest = np.maximum(1.0 - at.bend / at.rate**2, _LEAST_REST)
+        rest = np.maximum(1.0 - at.bend / at.rate / at.rate, _LEAST_REST)
         step = np.expm1(-rest * excess) / (rest * at.rate)
         after, middle = value + step, np.where(left > -np.inf, 0.5 * (left + right), value)
         after = np.where((after > left) & (after < right), after, middle)
