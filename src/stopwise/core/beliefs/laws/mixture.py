@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from stopwise.core.beliefs.laws._components import Components
 from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares, weighted_logs
 from stopwise.core.beliefs.laws._mixture_rates import rates_of_mixture, right_of_root
 from stopwise.core.beliefs.laws._normal_stack import NormalStack
-from stopwise.core.beliefs.laws._patched import patched
+from stopwise.core.beliefs.laws._patched import Answer, patched
 from stopwise.core.beliefs.laws._roots import fair_value_from_right, increasing_root
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.numerics.arrays import Array, Indices, Mask
@@ -151,15 +151,7 @@ class Mixture:
         """The root of the z-score, between the least and the largest quantile of a component."""
         if len(self.laws) == 1:
             return self.laws[0].quantile(z)
-        stack = NormalStack.of(self.weights, self.laws)
-        if stack is None:
-            return self._searched_quantile(z)
-        quantile, elsewhere = stack.quantile(z)
-        if not elsewhere.any():
-            return quantile
-        there = np.broadcast_to(z, elsewhere.shape)[elsewhere]
-        searched = self.at(elsewhere)._searched_quantile(there)  # noqa: SLF001  its own class
-        return patched(quantile, elsewhere, searched)
+        return self._answered(NormalStack.quantile, Mixture._searched_quantile, z)
 
     def _searched_quantile(self, z: Array | float) -> WithSlopes:
         """The same for components of any kind."""
@@ -183,15 +175,7 @@ class Mixture:
         """
         if len(self.laws) == 1:
             return self.laws[0].fair_value(price)
-        stack = NormalStack.of(self.weights, self.laws)
-        if stack is None:
-            return self._searched_fair_value(price)
-        fair, elsewhere = stack.fair_value(price)
-        if not elsewhere.any():
-            return fair
-        prices = np.broadcast_to(price, elsewhere.shape)[elsewhere]
-        there = self.at(elsewhere)._searched_fair_value(prices)  # noqa: SLF001  its own class
-        return patched(fair, elsewhere, there)
+        return self._answered(NormalStack.fair_value, Mixture._searched_fair_value, price)
 
     def _searched_fair_value(self, price: Array | float) -> FairValue:
         """The same for components of any kind."""
@@ -207,6 +191,22 @@ class Mixture:
     def known_at(self, rows: Indices, values: Array) -> Mixture:
         """With these values at some of the points, in every component."""
         return Mixture(self.weights, [law.known_at(rows, values) for law in self.laws])
+
+    def _answered(
+        self,
+        ask: Callable[[NormalStack, Array | float], tuple[Answer, Mask]],
+        search: Callable[[Mixture, Array | float], Answer],
+        given: Array | float,
+    ) -> Answer:
+        """The answer of the components together, and what is searched for where they have none."""
+        stack = NormalStack.of(self.weights, self.laws)
+        if stack is None:
+            return search(self, given)
+        answer, elsewhere = ask(stack, given)
+        if not elsewhere.any():
+            return answer
+        there = np.broadcast_to(given, elsewhere.shape)[elsewhere]
+        return patched(answer, elsewhere, search(self.at(elsewhere), there))
 
     @property
     def _components(self) -> Components:
