@@ -41,8 +41,7 @@ demo: $(CORE)
 	$(BIN)/stopwise demo
 
 test: $(DEV)
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" \
-	  --cov=stopwise --cov-branch --cov-report=
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-branch --cov-report=
 	$(BIN)/python -m coverage report --include='$(GATED)' --fail-under=100
 	$(BIN)/python -m coverage report
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pipeline with alternatives, tuned by several samplers: the loss reached, trial by trial.
+"""Conditional spaces, searched by several samplers: the loss reached, trial by trial.
 
-The objective is the cross-validated log loss of a scikit-learn pipeline on 300 handwritten digits:
-an optional reduction, and one of four classifiers, each with parameters of its own. All
-samplers run the same define-by-run objective for the same number of trials. "ours, children drawn"
-is our sampler as it was before it knew conditions: it chooses what all trials share, and what is
-left is drawn at random.
+The objective "pipeline" is the cross-validated log loss of a scikit-learn pipeline on 300
+handwritten digits: an optional reduction, and one of four classifiers, each with parameters of its
+own. The objective "boosters" is that of LightGBM (``_boosters.py``). All samplers run the same
+define-by-run objective for the same number of trials. "ours, children drawn" is our sampler as it
+was before it knew conditions: it chooses what all trials share, and what is left is drawn at
+random.
 
-Run ``python -m benchmarks.conditional FILE [SEEDS]``: each run appends a line of JSON to the file,
-and what is there is not run again. Without seeds it prints a table of what the file holds.
+Run ``python -m benchmarks.conditional FILE [SEEDS [OBJECTIVE]]``: each run appends a line of JSON
+to the file, and what is there is not run again. Without seeds it prints a table of what the file
+holds; give each objective a file of its own.
 """
 
 from __future__ import annotations
@@ -18,14 +20,17 @@ import math
 import sys
 import time
 import warnings
+from collections.abc import Callable, Mapping
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import optuna
 
 import stopwise as sw
+from benchmarks import _boosters
 from stopwise.integrations.optuna import StopwiseSampler
 
 TRIALS = 30
@@ -106,12 +111,28 @@ def objective(trial: optuna.Trial) -> float:
         return float(-cross_val_score(model, X, y, cv=3, scoring="neg_log_loss").mean())
 
 
-def _samplers(seed: int) -> dict[str, optuna.samplers.BaseSampler]:
+class Problem(NamedTuple):
+    """A conditional space, the objective that is defined by running it, and what that needs."""
+
+    space: Mapping[str, sw.space.Parameter]
+    objective: Callable[[optuna.Trial], float]
+    package: str
+
+
+PROBLEMS = {
+    "pipeline": Problem(SPACE, objective, "sklearn"),
+    "boosters": Problem(_boosters.SPACE, _boosters.objective, "lightgbm"),
+}
+
+
+def _samplers(
+    seed: int, space: Mapping[str, sw.space.Parameter]
+) -> dict[str, optuna.samplers.BaseSampler]:
     # Every trial costs 1 and their number is given, so the expected gain alone counts.
     by_gain = {"lam": 0.01, "acquisition": "logeipc"}  # which does not read lam
-    shared = {name: p for name, p in SPACE.items() if p.when is None}
+    shared = {name: p for name, p in space.items() if p.when is None}
     return {
-        "ours": StopwiseSampler(space=SPACE, seed=seed, **by_gain),
+        "ours": StopwiseSampler(space=space, seed=seed, **by_gain),
         "TPE": optuna.samplers.TPESampler(seed=seed),
         "GPSampler": optuna.samplers.GPSampler(seed=seed),
         "ours, children drawn": StopwiseSampler(space=shared, seed=seed, **by_gain),
@@ -120,18 +141,21 @@ def _samplers(seed: int) -> dict[str, optuna.samplers.BaseSampler]:
     }
 
 
-def run_all(path: Path, seeds: range) -> None:
+def run_all(path: Path, seeds: range, problem: Problem) -> None:
     """Run what the file does not hold yet, a line for each run."""
+    if find_spec(problem.package) is None:
+        print(f"skipped: the package {problem.package} is not installed.")
+        return
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     done = {(line["who"], line["seed"]) for line in _lines(path)}
-    runs = [(seed, who) for seed in seeds for who in _samplers(seed)]
+    runs = [(seed, who) for seed in seeds for who in _samplers(seed, problem.space)]
     for seed, who in sorted(runs, key=lambda run: "learned" in run[1]):  # those last
         if (who, seed) in done:
             continue
-        study = optuna.create_study(sampler=_samplers(seed)[who])
+        study = optuna.create_study(sampler=_samplers(seed, problem.space)[who])
         began = time.perf_counter()
-        study.optimize(objective, n_trials=TRIALS)
+        study.optimize(problem.objective, n_trials=TRIALS)
         line = {"who": who, "seed": seed, "losses": [t.value for t in study.trials]}
         line["seconds"] = round(time.perf_counter() - began, 1)
         with path.open("a") as file:
@@ -148,7 +172,7 @@ def table(path: Path) -> str:
     for who, runs in by_sampler.items():
         best = np.minimum.accumulate(np.array(runs), axis=1)
         spread = best.std(axis=0, ddof=min(1, len(runs) - 1)) / math.sqrt(len(runs))
-        cells = " | ".join(f"{best[:, n - 1].mean():.3f} ± {spread[n - 1]:.3f}" for n in SHOWN)
+        cells = " | ".join(f"{best[:, n - 1].mean():.4f} ± {spread[n - 1]:.4f}" for n in SHOWN)
         rows.append(f"| {who} | {len(runs)} | {cells} |")
     return "\n".join(rows)
 
@@ -159,5 +183,6 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 if __name__ == "__main__":
     if len(sys.argv) > 2:
-        run_all(Path(sys.argv[1]), range(int(sys.argv[2])))
+        chosen = PROBLEMS[sys.argv[3] if len(sys.argv) > 3 else "pipeline"]
+        run_all(Path(sys.argv[1]), range(int(sys.argv[2])), chosen)
     print(table(Path(sys.argv[1])))

@@ -135,8 +135,8 @@ def _step_contenders(*, cold: bool) -> dict[str, Contender]:
 def _step_rows(n: int, repeats: int, contenders: dict[str, Contender]) -> list[Row]:
     wanted = {
         (100, "botorch", "cold"): 8.0,
-        (100, "botorch", "warm"): 12.0,
-        (100, "optuna", "warm"): 6.0,
+        (100, "botorch", "warm"): 20.0,
+        (100, "optuna", "warm"): 8.0,
         (500, "botorch", "warm"): 4.0,
         (500, "optuna", "warm"): 4.0,
     }

@@ -43,7 +43,13 @@ def test_figures_read_experiments():
         experiments_read_by(["dragon"])
 
 
-@pytest.mark.parametrize("name", FIGURES)
+SAME_CODE = ("iterations-8d", "iterations-nats", "iterations-lcbench", "bars-8d")  # as of 1d
+SOME = [
+    pytest.param(name, marks=pytest.mark.slow if name in SAME_CODE else ()) for name in FIGURES
+]
+
+
+@pytest.mark.parametrize("name", SOME)
 def test_a_figure_is_a_table_and_two_pictures(name, folder, tmp_path):
     tables = {"lcbench", "nats", "unknown-cost", "budgeted", "refit"}
     if name in NEEDS_DATA or tables & set(FIGURES[name].reads):
@@ -64,7 +70,7 @@ def test_a_figure_is_a_table_and_two_pictures(name, folder, tmp_path):
 
 
 def test_figures_drawn_side_by_side_are_the_same(folder, tmp_path):
-    names = ["bars-1d", "order", "windows"]
+    names = ["order", "windows"]
     for jobs in (1, 2):
         out = tmp_path / str(jobs)
         drawn = draw_figures(names, trajectories=folder, out=out, scale="smoke", jobs=jobs)
@@ -119,7 +125,7 @@ def test_a_regret_table_is_made_once(folder):
 
 def test_the_same_trajectories_make_the_same_files(folder, tmp_path):
     made = [
-        draw_figures(["bars-1d"], trajectories=folder, out=tmp_path / name, scale="smoke")[0]
+        draw_figures(["windows"], trajectories=folder, out=tmp_path / name, scale="smoke")[0]
         for name in ("a", "b")
     ]
     for one, two in zip(*(drawn.files for drawn in made), strict=True):

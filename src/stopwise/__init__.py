@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stopwise import testing as testing
     from stopwise.core import beliefs as beliefs
     from stopwise.core import space as space
+    from stopwise.core import utility as utility
     from stopwise.core.exchange_rate import exchange_rate as exchange_rate
     from stopwise.core.space import Candidates as Candidates
     from stopwise.core.space import Categorical as Categorical
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from stopwise.study import StudyOptions as StudyOptions
     from stopwise.study import budget as budget
     from stopwise.study.evaluation import Evaluation as Evaluation
+    from stopwise.study.lam_ladder import lam_ladder as lam_ladder
     from stopwise.study.loop import maximize as maximize
     from stopwise.study.loop import minimize as minimize
     from stopwise.study.result import Result as Result
@@ -57,6 +59,7 @@ __all__ = [
     "budget",
     "errors",
     "exchange_rate",
+    "lam_ladder",
     "math",
     "maximize",
     "minimize",
@@ -64,6 +67,7 @@ __all__ = [
     "space",
     "stopping",
     "testing",
+    "utility",
 ]
 
 # public name -> where it lives: "module" for a module, "module:name" for something inside one
@@ -86,6 +90,7 @@ _HOMES = {
     "budget": "stopwise.study.budget",
     "errors": "stopwise.errors",
     "exchange_rate": "stopwise.core.exchange_rate:exchange_rate",
+    "lam_ladder": "stopwise.study.lam_ladder:lam_ladder",
     "math": "stopwise.math",
     "maximize": "stopwise.study.loop:maximize",
     "minimize": "stopwise.study.loop:minimize",
@@ -93,6 +98,7 @@ _HOMES = {
     "space": "stopwise.core.space",
     "stopping": "stopwise.stopping",
     "testing": "stopwise.testing",
+    "utility": "stopwise.core.utility",
 }
 
 

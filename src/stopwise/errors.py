@@ -65,13 +65,16 @@ class MissingExtraError(StopwiseError, ImportError):
     """An optional package is needed and not installed."""
 
     @classmethod
-    def of(cls, package: str, *, extra: str, purpose: str) -> Self:
+    def of(
+        cls, package: str, *, extra: str, purpose: str, cause: ImportError | None = None
+    ) -> Self:
         """Say which extra brings a package.
 
         Args:
             package: The name under which the package is imported.
             extra: The extra of stopwise that brings it.
             purpose: What it is wanted for, as a noun phrase.
+            cause: The error of importing it, which may be about a package that it needs itself.
 
         Example:
             >>> raise MissingExtraError.of("ray", extra="ray", purpose="the Ray Tune stopper")
@@ -80,6 +83,8 @@ class MissingExtraError(StopwiseError, ImportError):
             stopwise.errors.MissingExtraError: the Ray Tune stopper needs the package 'ray', which
             is not installed; it comes with an extra: pip install 'stopwise[ray]'
         """
+        if cause is not None and cause.name:
+            package = cause.name.partition(".")[0]
         return cls(
             f"{purpose} needs the package {package!r}, which is not installed; "
             f"it comes with an extra: pip install 'stopwise[{extra}]'",

@@ -41,6 +41,7 @@ PUBLIC = [
     "budget",
     "errors",
     "exchange_rate",
+    "lam_ladder",
     "math",
     "maximize",
     "minimize",
@@ -48,6 +49,7 @@ PUBLIC = [
     "space",
     "stopping",
     "testing",
+    "utility",
 ]
 
 HEAVY = {

@@ -103,7 +103,7 @@ def test_conditional_parameters_are_modelled(space):
     sampler = StopwiseSampler(lam=1e-6, seed=0, space=space, surrogate="plain")
     study = optuna.create_study(sampler=sampler)
     study.optimize(objective, n_trials=30)
-    mirror = sampler.mirrors.mirror(study, sampler.mirrors.distributions(study.trials), [])
+    mirror = sampler.mirrors.mirror(study, sampler.mirrors.distributions(lambda: study.trials), [])
     mirror.update(study.trials)
     assert len(mirror.study.history) == 30
     for trial, ours in zip(study.trials, mirror.study.history, strict=True):

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -94,7 +96,7 @@ def test_values_go_both_ways():
 
 def test_every_kind_of_parameter_is_suggested():
     study = optuna.create_study(
-        sampler=StopwiseSampler(0.01, space=EVERY_KIND, n_initial=3, seed=0)
+        sampler=StopwiseSampler(0.01, space=EVERY_KIND, n_initial=3, seed=0, surrogate="plain")
     )
     for _ in range(5):
         trial = study.ask(EVERY_KIND)
@@ -125,8 +127,8 @@ def test_what_nothing_explains_is_drawn_independently():
         moving = trial.suggest_int("moving", 1, 3 + trial.number % 2)
         return now_and_then + (kind == "a") + 0.1 * moving
 
-    study = optuna.create_study(sampler=StopwiseSampler(0.001, seed=0))
-    callback = StopwiseCallback(0.001, stopping=sw.stopping.FixedTrials(6))
+    study = optuna.create_study(sampler=StopwiseSampler(0.001, seed=0, surrogate="plain"))
+    callback = StopwiseCallback(0.001, stopping=sw.stopping.FixedTrials(6), surrogate="plain")
     study.optimize(conditional, n_trials=12, callbacks=[callback])
     shared = study.sampler.infer_relative_search_space(study, study.trials[-1])
     assert list(shared) == ["kind"]
@@ -162,9 +164,12 @@ def test_enqueued_trials_are_kept_and_known():
 def test_the_verdict_is_written_for_every_worker(kind, tmp_path):
     storage = storage_of(kind, tmp_path)
     study = optuna.create_study(
-        storage=storage, study_name="s", sampler=StopwiseSampler(0.02, space=SPACE, seed=0)
+        storage=storage,
+        study_name="s",
+        sampler=StopwiseSampler(0.02, space=SPACE, seed=0, surrogate="plain"),
     )
-    study.optimize(objective, n_trials=18, callbacks=[StopwiseCallback(0.02)])
+    plain = {"surrogate": "plain"}
+    study.optimize(objective, n_trials=18, callbacks=[StopwiseCallback(0.02, **plain)])
     assert len(study.trials) < 18
     written = study.user_attrs[VERDICT]
     assert written["stop"] is True
@@ -172,12 +177,14 @@ def test_the_verdict_is_written_for_every_worker(kind, tmp_path):
     assert written["reason"].endswith(": stop")
     # Another worker has its own objects; it reads the verdict and computes nothing.
     other = study if storage is None else optuna.load_study(study_name="s", storage=storage)
-    again = StopwiseCallback(0.02)
+    again = StopwiseCallback(0.02, **plain)
     again._asked = None
     assert again.should_terminate(other)
     assert again.verdict(other).reason == written["reason"]
     # Whoever finds the next evaluation worth more is not bound by it.
-    assert not StopwiseCallback(1e-9).should_terminate(other)
+    two_prices = pytest.warns(UserWarning, match=r"lam=0\.02 and lam=1e-09")
+    with two_prices if storage is None else nullcontext():  # there the sampler is ours
+        assert not StopwiseCallback(1e-9, **plain).should_terminate(other)
     # Dashboards get plain JSON of modest size.
     attributes = [study.user_attrs, *(t.system_attrs for t in study.trials)]
     assert all(len(json.dumps(found, allow_nan=False)) < 1000 for found in attributes)
@@ -234,14 +241,16 @@ def test_ask_and_tell_has_should_terminate():
 
 
 def test_running_trials_are_pending():
-    study = optuna.create_study(sampler=StopwiseSampler(0.02, space=SPACE, seed=0))
+    study = optuna.create_study(
+        sampler=StopwiseSampler(0.02, space=SPACE, seed=0, surrogate="plain")
+    )
     for _ in range(6):
         trial = study.ask(SPACE)
         study.tell(trial, loss(trial.params))
     for _ in range(12):  # all that is left, at once
         study.ask(SPACE)
     assert len(set(points(study))) == 18
-    assert StopwiseCallback(0.02).verdict(study).rule == "exhausted"
+    assert StopwiseCallback(0.02, surrogate="plain").verdict(study).rule == "exhausted"
 
 
 def test_pruned_trials_are_no_failures_and_failed_ones_are():
@@ -292,10 +301,9 @@ def test_what_pruned_and_dead_trials_cost_is_spent():
 @pytest.mark.parametrize("lam", [None, 1e-30])
 def test_a_budget_holds_for_all_threads_together(lam):
     budget = 24.0
-    study = optuna.create_study(
-        sampler=StopwiseSampler(lam, cost=price, budget=budget, space=SPACE, n_initial=3, seed=0)
-    )
-    callback = StopwiseCallback(lam, cost=price, budget=budget, n_initial=3)
+    options = {"cost": price, "budget": budget, "n_initial": 3, "surrogate": "plain"}
+    study = optuna.create_study(sampler=StopwiseSampler(lam, space=SPACE, seed=0, **options))
+    callback = StopwiseCallback(lam, **options)
 
     def slow(trial):
         value = objective(trial)
@@ -393,21 +401,24 @@ def pair(seed=3):
     return study, samplers, trials
 
 
+def hide_once(monkeypatch, board_of, hidden):
+    """The first look of one trial does not show another, which had not written yet."""
+    seen, left = Board.look, [True]
+
+    def stale(board):
+        look = seen(board)
+        if board.trial.number == board_of.number and left and left.pop():
+            return look._replace(others=[t for t in look.others if t.number != hidden.number])
+        return look
+
+    monkeypatch.setattr(Board, "wait_for_turn", lambda board: board.look())
+    monkeypatch.setattr(Board, "look", stale)
+
+
 def test_the_later_trial_steps_aside_for_what_it_did_not_know(monkeypatch):
     study, (one, two), (first, second) = pair()
     chosen = one.sample_relative(study, first, SPACE)
-    seen = Board.trials
-    hidden = [first.number]
-
-    def stale(board):
-        found = seen(board)
-        if board.trial.number == second.number and hidden:
-            hidden.clear()  # at the first look the other had not written yet
-            return [t for t in found if t.number != first.number]
-        return found
-
-    monkeypatch.setattr(Board, "wait_for_earlier", lambda _: None)
-    monkeypatch.setattr(Board, "trials", stale)
+    hide_once(monkeypatch, second, first)
     asked = []
     choose = two._choose
     monkeypatch.setattr(two, "_choose", lambda *a: asked.append(choose(*a)) or asked[-1])
@@ -416,41 +427,31 @@ def test_the_later_trial_steps_aside_for_what_it_did_not_know(monkeypatch):
     assert other != chosen
 
 
-def test_the_earlier_trial_waits_for_a_later_one_to_settle_or_leave(monkeypatch):
-    for settles in (True, False):
-        study, (one, two), (first, second) = pair()
-        later = Board(study, second)
-        choice = two._choose(study, later, SPACE)
-        note = Note(choice.mirror.axes.internal(choice.params), choice.price)
-        seen, hidden = Board.trials, [True]
+@pytest.mark.parametrize("settles", [True, False])
+def test_the_earlier_trial_waits_for_a_later_one_to_settle_or_leave(monkeypatch, settles):
+    study, (one, two), (first, second) = pair()
+    later = Board(study, second)
+    choice = two._choose(study, later, SPACE, later.look().others)
+    hide_once(monkeypatch, first, second)
+    later.write(choice.note)
 
-        def stale(board, seen=seen, hidden=hidden, second=second, first=first):
-            found = seen(board)
-            if board.trial.number == first.number and hidden and hidden.pop():
-                return [t for t in found if t.number != second.number]
-            return found
+    def decide():
+        time.sleep(0.3)
+        later.write(replace(choice.note, settled=True) if settles else Note())
 
-        with monkeypatch.context() as patch:
-            patch.setattr(Board, "wait_for_earlier", lambda _: None)
-            patch.setattr(Board, "trials", stale)
-            later.write(note)
-
-            def decide(settles=settles, later=later, note=note):
-                time.sleep(0.3)
-                kept = Note(note.numbers, note.price, settled=True) if settles else Note()
-                later.write(kept)
-
-            thread = threading.Thread(target=decide)
-            thread.start()
-            mine = one.sample_relative(study, first, SPACE)
-            thread.join()
-        assert (mine == choice.params) is not settles
+    thread = threading.Thread(target=decide)
+    thread.start()
+    mine = one.sample_relative(study, first, SPACE)
+    thread.join()
+    assert (mine == choice.params) is not settles
 
 
 def test_a_dead_worker_is_not_waited_for(monkeypatch):
     study, (one, _), (first, second) = pair()
-    monkeypatch.setattr("stopwise.integrations.optuna._board.PATIENCE", 0.2)
-    Board(study, first).write(Note())  # and nothing after
+    monkeypatch.setattr("stopwise.integrations.optuna._waiting.PATIENCE", 0.2)
+    dead = Board(study, first)
+    dead.write(Note())  # and nothing after
+    dead._write_turn(over=False)
     begin = time.monotonic()
     one.sample_relative(study, second, SPACE)
     assert time.monotonic() - begin < 20
@@ -460,7 +461,7 @@ def test_a_trial_that_others_always_forestall_is_pruned_in_the_end(monkeypatch):
     study, (one, _), (first, _) = pair()
     monkeypatch.setattr("stopwise.integrations.optuna._sampler._MOST_PROPOSALS", 3)
     proposed = []
-    monkeypatch.setattr(Board, "stands", lambda board, _: proposed.append(board) or False)
+    monkeypatch.setattr(Board, "stands", lambda board, *_: proposed.append(board) or False)
     with pytest.raises(optuna.TrialPruned, match="proposed 3 points, and other workers had each"):
         one.sample_relative(study, first, SPACE)
     assert len(proposed) == 3
@@ -484,7 +485,7 @@ def test_bad_options_are_refused_when_they_are_given():
 
 def test_several_objectives_are_refused():
     study = optuna.create_study(directions=["minimize", "minimize"])
-    with pytest.raises(InputError, match="this study has 2 objectives"):
+    with pytest.raises(InputError, match=r"this study has 2 directions.*a weighted sum"):
         StopwiseCallback(0.1).should_terminate(study)
 
 

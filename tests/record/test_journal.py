@@ -114,6 +114,7 @@ def test_the_documented_format_is_the_one_written():
         "ask",
         "ask again",
         "tell",
+        "amend",
         "verdict",
         "drop",
         "resume",
@@ -124,7 +125,7 @@ def test_the_documented_format_is_the_one_written():
 # ------------------------------------------------------------------------------- resuming
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_resumed_study_goes_on_bit_for_bit(path, seed):
     whole = journalled.go_on(
         sw.Study(journalled.SPACE, **{**journalled.OPTIONS, "seed": seed, "watch": ["ucb-lcb"]})
@@ -150,13 +151,20 @@ def test_a_resumed_study_goes_on_bit_for_bit(path, seed):
     assert journalled.essence(study) == journalled.essence(whole)
 
 
-@pytest.mark.parametrize("part", range(6))
-def test_a_journal_cut_anywhere_is_repaired_and_goes_on_bit_for_bit(path, part):
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A journal that nobody has interrupted: its bytes, and the essence of its study."""
+    path = tmp_path_factory.mktemp("recorded") / "run.jsonl"
     options = {**journalled.OPTIONS, "watch": ["ucb-lcb"]}
     whole = journalled.go_on(sw.Study(journalled.SPACE, journal=path, **options))
     essence = journalled.essence(whole)
     whole.close()
-    content = path.read_bytes()
+    return path.read_bytes(), essence
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_a_journal_cut_anywhere_is_repaired_and_goes_on_bit_for_bit(path, recorded, part):
+    content, essence = recorded
     first = content.index(b"\n") + 1
     at = random.Random(part).randrange(first, len(content))  # noqa: S311
     path.write_bytes(content[:at])
@@ -430,7 +438,7 @@ def test_two_writers_are_one_too_many(path):
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
-    assert "JournalError" in done.stderr
+    assert "JournalInUseError" in done.stderr
     assert "written by another study" in done.stderr
     grown(study, 1)  # undisturbed
     study.close()
@@ -647,13 +655,13 @@ def test_a_running_journal_can_be_looked_at_and_not_written(path):
     assert "resume" not in kinds
 
 
-def test_ten_thousand_trials_load_in_seconds(path):
+def test_two_thousand_trials_load_in_seconds(path):
     grown(sw.Study(LINE, lam=1e-4, watch=["ucb-lcb"], journal=path), 5).close()
     lines = lines_of(path)
     last = {kind: next(x for x in reversed(lines) if x.get("event") == kind)
             for kind in ("ask", "tell", "signals", "verdict")}  # fmt: skip
-    for i in range(5, 10_000):
-        params = {"x": i / 10_000}
+    for i in range(5, 2_000):
+        params = {"x": i / 2_000}
         signals = {k: {**s, "t": i - 3, "n": i + 1} for k, s in last["signals"]["signals"].items()}
         lines += [
             {**last["ask"], "trial": i, "params": params},
@@ -665,9 +673,9 @@ def test_ten_thousand_trials_load_in_seconds(path):
     began = time.process_time()
     study = sw.Study.load(path)
     took = time.process_time() - began
-    assert len(study.history) == 10_000
-    assert len(study.traces["ucb_lcb_gap"]) == 9_997
-    assert took < 30  # seconds, not minutes; about 2 on the machine it was written on
+    assert len(study.history) == 2_000
+    assert len(study.traces["ucb_lcb_gap"]) == 1_997
+    assert took < 6  # seconds of CPU; about 0.5 on the machine it was written on
 
 
 def test_a_journal_survives_values_of_every_kind(path):

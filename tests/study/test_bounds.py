@@ -65,7 +65,7 @@ def test_a_value_beyond_is_refused_before_anything_is_written(kind, told, tmp_pa
     before = path.read_bytes()
     words = (
         r"trial 0 has the value -0.1, but bounds=\(0.0, None\) say that no value is below 0\."
-        r".* Tell None .*begin a new one"
+        r".* its value is None\. .*begin a new one"
     )
     for what in (trial, dict(trial.params)):
         with pytest.raises(InputError, match=words):

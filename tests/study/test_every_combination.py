@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is combined: it ends with a verdict, spends what it says, and repeats nothing.
 
-All pairs of choices run in the ordinary tests, all combinations in the slow ones.
+All pairs of choices run in the ordinary tests, with a sample of those in conditional spaces, and
+all combinations in the slow ones.
 """
 
 import itertools
@@ -13,11 +14,20 @@ import pytest
 import stopwise as sw
 from stopwise.acquisition import ACQUISITIONS
 
+CONDITIONAL = {
+    "c": sw.Categorical(["a", "b"]),
+    "x": sw.Real(0.0, 1.0),
+    "n": sw.Integer(1, 3, when={"c": "a"}),
+    "y": sw.Real(0.0, 1.0, when={"c": "b"}),
+}
 SPACES = {
     "finite": sw.Candidates([{"x": i / 17, "n": 1 + i % 3} for i in range(18)]),
     "box": {"x": sw.Real(0.0, 1.0)},
     "mixed": {"x": sw.Real(0.0, 1.0), "n": sw.Integer(1, 3), "c": sw.Categorical(["a", "b"])},
+    "conditional": CONDITIONAL,
+    "constrained": CONDITIONAL,
 }
+CONSTRAINTS = {"constrained": ["x <= 0.9", lambda p: p.get("y", 1.0) > 0.2 or p["x"] < 0.5]}
 FACTORS = {
     "space": list(SPACES),
     "acquisition": list(ACQUISITIONS),
@@ -48,7 +58,8 @@ def covering(combinations):
     return chosen
 
 
-PAIRWISE = covering(EVERYTHING)
+PAIRWISE = covering([c for c in EVERYTHING if SPACES[c["space"]] is not CONDITIONAL])
+SAMPLE = covering([c for c in EVERYTHING if SPACES[c["space"]] is CONDITIONAL])[::5]
 
 
 def name(combination):
@@ -75,6 +86,7 @@ class Run:
             budget=BUDGET if budget else None,
             acquisition=acquisition,
             noise=noise,
+            constraints=CONSTRAINTS.get(space),
             n_initial=4,
             max_trials=CAP,
         )
@@ -116,7 +128,11 @@ def check(combination):
     assert study.pending == ()
     if combination["budget"] and not run.learned:
         assert study.spent <= BUDGET
-    # It proposes nothing twice.
+    # It proposes what exists and is allowed, and nothing twice.
+    for params in run.asked if SPACES[combination["space"]] is CONDITIONAL else ():
+        assert set(params) == ({"c", "x", "n"} if params["c"] == "a" else {"c", "x", "y"})
+    if combination["space"] == "constrained":
+        assert all(p["x"] <= 0.9 and (p.get("y", 1) > 0.2 or p["x"] < 0.5) for p in run.asked)
     X = study.domain.encode(run.asked)
     gaps = np.abs(X[:, None] - X[None]).max(axis=2)[np.triu_indices(len(X), 1)]
     assert gaps.min() > 1e-6
@@ -129,15 +145,17 @@ def check(combination):
 
 
 def test_the_few_cover_every_pair():
+    simple = {**FACTORS, "space": ["finite", "box", "mixed"]}
     both = list(itertools.combinations(FACTORS, 2))
     for first, second in both:
-        wanted = set(itertools.product(FACTORS[first], FACTORS[second]))
+        wanted = set(itertools.product(simple[first], simple[second]))
         assert {(c[first], c[second]) for c in PAIRWISE} == wanted
     assert len(PAIRWISE) < 40
-    assert len(EVERYTHING) == 1008
+    assert {c["space"] for c in SAMPLE} == {"conditional", "constrained"}
+    assert len(EVERYTHING) == 1680
 
 
-@pytest.mark.parametrize("combination", PAIRWISE, ids=name)
+@pytest.mark.parametrize("combination", [*PAIRWISE, *SAMPLE], ids=name)
 def test_every_pair_of_choices_runs(combination):
     check(combination)
 

@@ -11,6 +11,7 @@ from stopwise.study.options import names
 from tests.trajectories.studies import BOX, STUDIES, box, in_turn, lines_of, noisy_box
 
 LOOKS = [sw.acquisition.LogEIPC(), sw.acquisition.LCB(), sw.acquisition.ThompsonSampling()]
+LONGEST = 10  # evaluations, of which the design has 6 or 8 at most
 RULES = [sw.stopping.UCBLCB(), sw.stopping.SRGapMedian(), sw.stopping.PBGI(1e-3)]
 
 
@@ -42,6 +43,10 @@ MORE = {
     "weighed-budget": (BOX, {"budget": 9.0, "surrogate": "default"}, box, 10, in_turn),
     "constraints": (
         BOX, {"lam": 1e-4, "constraints": ["x < 0.9"], "seed": 6}, box, 12, in_turn,
+    ),
+    "utility": (
+        BOX, {"utility": sw.utility.sigmoid(at=-0.5, width=0.3, height=0.1), "lam": 1e-4}, box, 9,
+        in_turn,
     ),
     "gamma": (BOX, {"budget": 14.0, "prior": "gamma", "seed": 4}, noisy_box, 30, in_turn),
 }  # fmt: skip
@@ -99,7 +104,7 @@ class LookedAt:
 def journal_of(name, path, wrapped, kind=sw.Study):
     space, options, evaluate, trials, drive = LOOKED_AT[name]
     study = kind(space, journal=path, **{"surrogate": "plain", **options})  # the faster model
-    drive(wrapped(study), min(trials, 14), evaluate)
+    drive(wrapped(study), min(trials, LONGEST), evaluate)
     study.close()
     return lines_of(path)
 
@@ -127,7 +132,7 @@ def test_a_budget_takes_the_same_path_when_its_acquisition_was_looked_at():
     """PBGI-D reads recorded signals: a supremum from before they grew must not be kept."""
     paths = []
     for looked_at in (False, True):
-        study = sw.Study(BOX, budget=24.0, seed=1)
+        study = sw.Study(BOX, budget=16.0, seed=1)
         while not study.should_stop().stop:
             if looked_at and study.acquisition is not None:
                 study.snapshot().sup(study.acquisition)

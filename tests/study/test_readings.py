@@ -68,7 +68,7 @@ def test_kept_promises_are_those_that_the_weights_follow(default):
     readings = default.readings()
     told = default._context.state.told_choices
     assert readings.judged == len(told) == 8
-    assert readings.kept == sum(value < foresight.level for foresight, value in told)
+    assert readings.kept == sum(value < foresight.level for foresight, value in told.values())
     seen = default._context.model.seen(default._context.state)
     weights, trust = weigh([r.prior for r in READINGS], seen)
     assert readings.trust == trust

@@ -312,7 +312,7 @@ REFUSED_VALUES = [
     (np.array([1.0, 2.0]), r"got array\(\[1\., 2\.\]\) \(ndarray\)"),
     (np.str_("1"), r"got np\.str_\('1'\) \(str_\)"),
     (Decimal("0.5"), r"got Decimal\('0\.5'\) \(Decimal\)"),
-    ({"loss": 1.0}, r"got \{'loss': 1\.0\} \(dict\)"),
+    ({"loss": 1.0}, r"\{'loss': 1\.0\} is no evaluation: a dict has 'value'"),
     (
         (0.5, 9.0),
         r"got \(0\.5, 9\.0\) \(tuple\)\. .* returns \(value, cost\) needs cost='reported'\.\)",
@@ -402,8 +402,8 @@ def test_a_trial_told_twice_is_refused(started):
     started.tell(trial, 0.5, cost=1.0)
     before = state(started)
     message = (
-        r"trial 4 was told already; pending are none\. Tell each trial once, as it was asked, or"
-        r" tell params \(a dict\) for data from elsewhere\."
+        r"trial 4 was told already \(value 0\.5, cost 1\.0\)\. If that was wrong, study\.amend\(4,"
+        r" value=\.\.\., cost=\.\.\.\) corrects it, .* study\.tell\(trial\.params, value, cost\)\."
     )
     with pytest.raises(InputError, match=message):
         started.tell(trial, 0.7, cost=1.0)

@@ -32,7 +32,7 @@ OPTIONS = {
     "watch": ["prb", "ucb-lcb", sw.stopping.After(sw.stopping.GSS(), 3)],
     "seed": 5,
 }
-TRIALS = 22  # the initial design has 8
+TRIALS = 15  # the initial design has 8
 
 
 def objective(params):

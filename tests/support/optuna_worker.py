@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One worker of the test with several: python tests/optuna_worker.py URL LAM BUDGET [die]"""
+"""One worker of the test with several, to be run in a process of its own."""
 
-import json
 import os
 import signal
-import sys
 import time
 import warnings
 
@@ -37,12 +35,13 @@ def main(url, lam, budget, fate=""):
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     storage = optuna.storages.RDBStorage(url, heartbeat_interval=3, grace_period=30)
+    options = {"cost": price, "budget": budget, "surrogate": "plain"}
     study = optuna.load_study(
         study_name="many",
         storage=storage,
-        sampler=StopwiseSampler(lam, cost=price, budget=budget, space=SPACE, seed=0),
+        sampler=StopwiseSampler(lam, space=SPACE, seed=0, **options),
     )
-    callback = StopwiseCallback(lam, cost=price, budget=budget)
+    callback = StopwiseCallback(lam, **options)
     told = []
 
     @timed
@@ -59,10 +58,10 @@ def main(url, lam, budget, fate=""):
     if not callback.should_terminate(study):
         study.optimize(objective, n_trials=100, callbacks=[callback])
     verdict = callback._written(study)  # what all workers see, not an opinion of this one
-    report = {"told": told, "rule": verdict.rule, "reason": verdict.reason}
-    sys.stdout.write(json.dumps(report))
+    return {"told": told, "rule": verdict.rule, "reason": verdict.reason}
 
 
-if __name__ == "__main__":
-    # Without lam nothing but the budget ends the study.
-    main(sys.argv[1], float(sys.argv[2]) or None, float(sys.argv[3]), *sys.argv[4:])
+def report_to(connection, *arguments):
+    """Work, and send the report; nothing is sent by one that dies."""
+    connection.send(main(*arguments))
+    connection.close()

@@ -45,8 +45,9 @@ def test_acquisitions_of_the_table(name):
     check_acquisition(make_acquisition(name, LAM))
 
 
-@pytest.mark.parametrize("lam", [1e-6, 10.0])
-@pytest.mark.parametrize("name", ["pbgi", "pbgi-d", "eic"])
+@pytest.mark.parametrize(
+    ("name", "lam"), [("pbgi", 1e-6), ("pbgi", 10.0), ("pbgi-d", 1e-6), ("eic", 10.0)]
+)
 def test_acquisitions_at_other_lambdas(name, lam):
     check_acquisition(make_acquisition(name, lam))
 

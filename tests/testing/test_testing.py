@@ -239,8 +239,8 @@ def names(pairs):
 @pytest.mark.parametrize(("law", "broken"), BROKEN_ACQUISITIONS, ids=names(BROKEN_ACQUISITIONS))
 def test_a_broken_acquisition_is_noticed(law, broken):
     with pytest.raises(LawBroken, match=rf"\n- {law}: (?!it raised)") as caught:
-        check_acquisition(broken)
-    assert law in caught.value.laws
+        verify(Case(broken, UNITS), [one for one in ACQUISITION_LAWS if one.name == law])
+    assert caught.value.laws == (law,)
 
 
 def test_every_law_of_acquisitions_is_broken_once():
@@ -513,8 +513,8 @@ BROKEN_RULES = [
 @pytest.mark.parametrize(("law", "broken"), BROKEN_RULES, ids=names(BROKEN_RULES))
 def test_a_broken_rule_is_noticed(law, broken):
     with pytest.raises(LawBroken, match=rf"\n- {law}: (?!it raised)") as caught:
-        check_stopping_rule(broken)
-    assert law in caught.value.laws
+        verify(Case(broken, UNITS), [one for one in RULE_LAWS if one.name == law])
+    assert caught.value.laws == (law,)
 
 
 def test_every_law_of_rules_is_broken_once():

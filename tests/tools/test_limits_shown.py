@@ -6,6 +6,7 @@ import pytest
 import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.tools.progress.view import told, view_of
+from stopwise.tools.report._axis import number
 
 TABLE = sw.Candidates([{"x": i / 19} for i in range(20)])
 
@@ -42,7 +43,25 @@ def test_the_report_shows_infeasible_trials_apart(result, looking, tmp_path):
     assert "succeed with probability" in text
     text = looking.result().report(tmp_path / "looking.html").read_text()
     assert "no evaluation has kept all limits yet" in text
-    assert "No evaluation has kept all limits yet." in text
+    assert "No evaluation has kept all limits yet. 2 broke a limit (hollow squares)" in text
+    assert "it keeps all limits with probability" in text
+    for wrong in ("given a value yet", "not complete yet", "no value yet"):
+        assert wrong not in text
+
+
+def test_the_report_names_limits_fallback_and_what_was_measured(result, tmp_path):
+    text = result.report(tmp_path / "report.html").read_text()
+    assert "Limit of harm" in text
+    assert "at most 1" in text
+    assert f"{result.best.outcomes['harm']:.6g}" in text.partition("harm (measured)")[2][:60]
+    kept = next(o.value for o in result.history if not o.infeasible)
+    assert f"the first was {number(kept)}." in text
+    study = sw.Study(TABLE, lam=1e-4, limits={"harm": (0.5, 1.0)}, fallback=-0.25, n_initial=2)
+    for i in (3, 9):
+        study.tell({"x": i / 19}, {"value": 1.0, "outcomes": {"harm": 2.0 + i, "smell": 7.5}})
+    text = study.result().report(tmp_path / "fallback.html").read_text()
+    for said in ("from 0.5 to 1", "Fallback", "the fallback of -0.25", ">smell<", "7.5"):
+        assert said in text
 
 
 def test_progress_counts_them(result, looking):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Studies that once ended with an error of Python or a warning of numpy, by what was wrong."""
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -83,11 +84,25 @@ HARD = {
 }
 
 
-@pytest.mark.parametrize("surrogate", SURROGATES)
-@pytest.mark.parametrize("name", HARD)
-def test_a_hard_study_ends_with_a_verdict(name, surrogate):
+def check_hard(name, surrogate):
     hard = HARD[name]
     assert check(replace(hard, options={**hard.options, "surrogate": surrogate})) != REFUSED
+
+
+OTHERS = [surrogate for surrogate in SURROGATES if surrogate != "default"]
+IN_TURNS = list(zip(HARD, itertools.cycle(OTHERS)))  # each hard study under one of the others
+
+
+@pytest.mark.parametrize(("name", "surrogate"), [(name, "default") for name in HARD] + IN_TURNS)
+def test_a_hard_study_ends_with_a_verdict(name, surrogate):
+    check_hard(name, surrogate)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("surrogate", OTHERS)
+@pytest.mark.parametrize("name", HARD)
+def test_a_hard_study_ends_with_a_verdict_under_all_surrogates(name, surrogate):
+    check_hard(name, surrogate)
 
 
 FOUND = {
@@ -172,6 +187,47 @@ FOUND = {
         fails=(True,),
         costs=(-60.0, 60.0),
         told=2,
+    ),
+    # Fair values at such prices, in units of the objective, are beyond all floats.
+    "scores beyond all floats": ordinary(
+        {
+            "surrogate": "default",
+            "acquisition": "pbgi-d",
+            "stopping": "gss",
+            "cost": "reported",
+            "lam": 1.0,
+            "failures": "median",
+            "direction": "maximize",
+            "prior": None,
+            "limits": {"harm": (-1.2e48, -6e47)},
+            "n_initial": 2,
+            "seed": 2,
+        },
+        shape="spike",
+        scale=1e-31,
+        costs=(-60.0, 60.0),
+        fails=(False, True),
+        measured=("spike", 1e48, -1e48),
+    ),
+    # A chance to improve that is certain has an infinite quantile wherever a search ends.
+    "an improvement that is certain everywhere": ordinary(
+        {
+            "surrogate": "default",
+            "acquisition": "ts",
+            "stopping": "logeipc-med",
+            "watch": ("prb",),
+            "cost": "known",
+            "lam": 1e270,
+            "noise": 0.017,
+            "direction": "maximize",
+            "prior": None,
+            "limits": {"harm": (None, 1e51)},
+            "n_initial": 2,
+            "seed": 3,
+        },
+        scale=1.7e-255,
+        offset=1e65,
+        measured=("constant", 1e34, 1e48),
     ),
 }
 

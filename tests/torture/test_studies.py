@@ -27,16 +27,16 @@ def run_drawn(count):
     return outcomes
 
 
-def check_that_most_run(outcomes):
-    """Few are refused: the others have shown something."""
+def check_that_most_run(outcomes, *, ways):
+    """Few are refused: the others have shown something, and ended in several ways."""
     assert outcomes[REFUSED] < 0.3 * outcomes.total(), outcomes
-    assert len(outcomes) > 5, outcomes
+    assert len(outcomes) >= ways, outcomes
 
 
-def test_200_drawn_studies_end_well():
-    check_that_most_run(run_drawn(200))
+def test_50_drawn_studies_end_well():
+    check_that_most_run(run_drawn(50), ways=3)
 
 
 @pytest.mark.slow
 def test_5000_drawn_studies_end_well():
-    check_that_most_run(run_drawn(5000))
+    check_that_most_run(run_drawn(5000), ways=8)

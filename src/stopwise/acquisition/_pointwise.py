@@ -15,7 +15,9 @@ import numpy as np
 
 from stopwise.core.beliefs.belief import Belief, Pricing
 from stopwise.core.beliefs.laws import Law
+from stopwise.core.beliefs.utilities import worth_of_unit
 from stopwise.core.numerics.arrays import Array
+from stopwise.core.search.screened import screened
 from stopwise.core.snapshot import Snapshot
 from stopwise.errors import InputError
 
@@ -48,6 +50,8 @@ class PointwiseScore:
         exclude: Whether points that are not to be had are left out: evaluated, pending, too dear.
         from_incumbent: Whether the score is about f(x) - f(x*), as an improvement is.
         in_objective_units: Whether the score has the objective's unit (a logarithm has none).
+        valued: Whether the score is about what a gain is worth: with a utility, law and best value
+            are then by their worth.
         belief: What to believe instead of the snapshot's belief.
     """
 
@@ -58,6 +62,7 @@ class PointwiseScore:
     exclude: bool = True
     from_incumbent: bool = False
     in_objective_units: bool = False
+    valued: bool = False
     belief: Belief | None = None
 
     @property
@@ -68,20 +73,36 @@ class PointwiseScore:
     @property
     def unit(self) -> float:
         """What counts as a difference of 1 in the score."""
-        return self._belief.objective.unit if self.in_objective_units else 1.0
+        if not self.in_objective_units:
+            return 1.0
+        unit, loss = self._belief.objective.unit, self.snapshot.loss
+        if loss is None or not self.valued:
+            return unit
+        return worth_of_unit(loss, unit, self.snapshot.best, float(np.max(self.snapshot.y)))
 
     def __call__(self, X: Array) -> Array:
         """Scores at the rows of X; -inf where a point is left out."""
-        law = self.snapshot.law(X, self._belief, from_incumbent=self.from_incumbent)
-        log_price = self._belief.log_price(X, self.pricing)
-        return self._without_barred(X, self.formula(law, log_price, self.snapshot.best).value)
+        if self.belief is None:  # the snapshot's, of which others ask the same
+            what = (self.from_incumbent, self.valued, self.pricing)
+            law, log_price = screened(self.snapshot, what, X, self._law_and_price)
+        else:
+            law, log_price = self._law_and_price(X)
+        return self._without_barred(X, self.formula(law, log_price, self._best).value)
+
+    def _law_and_price(self, X: Array) -> tuple[Law, Array]:
+        law = self.snapshot.law(
+            X, self._belief, from_incumbent=self.from_incumbent, valued=self.valued
+        )
+        return law, self._belief.log_price(X, self.pricing)
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
         """Scores and their gradients in x."""
-        seen = self.snapshot.seen(self._belief, from_incumbent=self.from_incumbent)
+        seen = self.snapshot.seen(
+            self._belief, from_incumbent=self.from_incumbent, valued=self.valued
+        )
         law, gradients = seen.law_with_gradient(X)
         log_price, d_log_price = self._belief.log_price_with_gradient(X, self.pricing)
-        partials = self.formula(law, log_price, self.snapshot.best)
+        partials = self.formula(law, log_price, self._best)
         _check_slopes(self.formula, partials, law, len(gradients))
         by = [*partials.d_law, partials.d_log_price]
         inner = [*gradients, d_log_price]
@@ -91,6 +112,10 @@ class PointwiseScore:
             for outer, along_x in zip(by[1:], inner[1:], strict=True):
                 gradient += outer[:, None] * along_x
         return self._without_barred(X, partials.value), gradient
+
+    @property
+    def _best(self) -> float:
+        return self.snapshot.level if self.valued else self.snapshot.best
 
     @property
     def _belief(self) -> Belief:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
-from stopwise.acquisition.logeipc import LogEIPC
+from stopwise.acquisition.logeipc import priced_score
 from stopwise.core.beliefs.laws import Law
 from stopwise.core.exchange_rate import check_lam, in_objective_units
 from stopwise.core.numerics.arrays import Array
@@ -46,8 +46,4 @@ class EIC:
 
     def bind(self, snapshot: Snapshot) -> PointwiseScore:
         """The score on a snapshot; its search starts from the argmax of LogEIPC, as PBGI's."""
-        best_per_cost = snapshot.sup(LogEIPC()).x
-        starts = None if best_per_cost is None else best_per_cost[None, :]
-        return PointwiseScore(
-            self, snapshot, starts=starts, from_incumbent=True, in_objective_units=True
-        )
+        return priced_score(self, snapshot)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from stopwise.acquisition._pointwise import Partials, PointwiseScore
+from stopwise.acquisition._pointwise import Formula, Partials, PointwiseScore
 from stopwise.core.beliefs.belief import Pricing
 from stopwise.core.beliefs.laws import Law
 from stopwise.core.numerics.arrays import Array
@@ -46,4 +46,18 @@ class LogEIPC:
 
     def bind(self, snapshot: Snapshot) -> PointwiseScore:
         """The score on a snapshot."""
-        return PointwiseScore(self, snapshot, self.cost, from_incumbent=True)
+        return PointwiseScore(self, snapshot, self.cost, from_incumbent=True, valued=True)
+
+
+def priced_score(formula: Formula, snapshot: Snapshot) -> PointwiseScore:
+    """A formula in objective units on a snapshot; its search starts from LogEIPC's argmax too."""
+    best_per_cost = snapshot.sup(LogEIPC()).x
+    starts = None if best_per_cost is None else best_per_cost[None, :]
+    return PointwiseScore(
+        formula,
+        snapshot,
+        starts=starts,
+        from_incumbent=True,
+        in_objective_units=True,
+        valued=True,
+    )

@@ -22,7 +22,8 @@ _CERTAIN = 6.0  # a draw is outside Phi(-6) to Phi(6) with probability 2e-9
 class ThompsonSampling:
     r"""A fresh draw :math:`f \sim p(f \mid D)` at every step; its minimiser is next.
 
-    Blind to costs. The path is addressed by the number of the trial, so it is another at every
+    Blind to costs, and to the chance to succeed: in a path, a failure or a broken limit is an
+    ordinary value. The path is addressed by the number of the trial, so it is another at every
     step (the published LCBench runs drew the same one again), and the same after a resume.
 
     References:
@@ -30,6 +31,7 @@ class ThompsonSampling:
     """
 
     name: ClassVar[str] = "ts"
+    draws_paths: ClassVar[bool] = True
 
     def bind(self, snapshot: Snapshot) -> TableScore | PathScore:
         """The score on a snapshot."""

@@ -18,6 +18,7 @@ from stopwise.core.numerics.limits import (
     as_modelled,
     is_amount,
 )
+from stopwise.core.one_objective import INSTEAD, SEVERAL, are_several
 from stopwise.errors import InputError, InputTypeError, shown
 
 Direction = Literal["minimize", "maximize"]
@@ -68,6 +69,8 @@ def checked_value(given: object) -> float | None:
     if given is None:
         return None
     advice = "Tell a float, or None for an evaluation that failed."
+    if are_several(given):
+        advice = SEVERAL
     if isinstance(given, tuple):
         advice += " (An objective that returns (value, cost) needs cost='reported'.)"
     value = as_number("the value of an evaluation", given, advice)
@@ -112,7 +115,8 @@ def checked_whole(name: str, given: object, least: int = 1, most: int = 10**12) 
 def checked_direction(given: object) -> Direction:
     """``"minimize"`` or ``"maximize"``."""
     if given not in ("minimize", "maximize"):
-        message = f"direction={given!r}: give 'minimize' or 'maximize'."
+        several = f" {INSTEAD[0].upper()}{INSTEAD[1:]}." if are_several(given) else ""
+        message = f"direction={given!r}: give 'minimize' or 'maximize'.{several}"
         raise InputError(message)
     return given
 
@@ -207,8 +211,8 @@ def check_within_bounds(what: str, value: float | None, bounds: Bounds | None) -
         return
     message = (
         f"{what} has the value {value!r}, but bounds={bounds!r} say that no value is {beyond}."
-        " Tell None if the evaluation went wrong. If the value is right the bounds are not: a"
-        " study keeps its bounds, so begin a new one with wider bounds or without."
+        " If the evaluation went wrong, its value is None. If the value is right the bounds are"
+        " not: a study keeps its bounds, so begin a new one with wider bounds or without."
     )
     raise InputError(message)
 

@@ -40,7 +40,9 @@ class Reads:
 
     def still_hold(self, traces: Mapping[str, Trace]) -> bool:
         """Whether the computation would read the same from these traces."""
-        return all(traces.get(key, _EMPTY) == trace for key, trace in self.traces.items())
+        return not self.traces or all(
+            traces.get(key, _EMPTY) == trace for key, trace in self.traces.items()
+        )
 
 
 class Memo:
@@ -52,14 +54,13 @@ class Memo:
 
     def once(self, key: Hashable, traces: Mapping[str, Trace], compute: Callable[[], T]) -> T:
         """The value of a key where it was computed from the same traces; else compute it."""
-        entries = self._kept.setdefault(key, [])
-        for reads, value in entries:
+        for reads, value in self._kept.get(key, ()):
             if reads.still_hold(traces):
                 self._note(reads)
                 kept: T = value
                 return kept
         computed, reads = self.tracked(compute)
-        entries.append((reads, computed))
+        self._kept.setdefault(key, []).append((reads, computed))
         return computed
 
     def tracked(self, compute: Callable[[], T]) -> tuple[T, Reads]:
@@ -83,7 +84,7 @@ class Memo:
             self._open[-1].suprema.append(supremum)
 
     def _note(self, reads: Reads) -> None:
-        if self._open:
+        if self._open and (reads.traces or reads.suprema):
             self._open[-1].add(reads)
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from stopwise.core.checks import Bounds, as_number, checked_bounds
 from stopwise.core.numerics.limits import LARGEST_VALUE
+from stopwise.core.quantity import quantity
 from stopwise.errors import InputError, InputTypeError, shown
 
 Limits: TypeAlias = Mapping[str, Bounds]
@@ -28,14 +29,21 @@ def checked_limits(given: object) -> dict[str, Bounds] | None:
         try:
             bounds = checked_bounds(pair)
         except (InputError, InputTypeError) as error:
-            pairs = "two numbers, the lower one first, of which one may be None"
-            message = f"limits of {name!r} are {shown(pair)}, and not {pairs}. {_ADVICE}"
+            pairs = "two numbers, the lower one first and below the other; one of them may be None"
+            message = f"limits of {name!r} are {shown(pair)}, and not {pairs}. {_advice(pair)}"
             raise type(error)(message) from None
         if bounds is None:
             message = f"limits of {name!r} are {shown(pair)}, which is no limit. {_ADVICE}"
             raise InputError(message)
         limits[name] = bounds
     return limits or None
+
+
+def _advice(given: object) -> str:
+    """What to give instead; a number alone is likely meant as the highest value."""
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        return f"At most {given} is (None, {given}), at least {given} is ({given}, None)."
+    return _ADVICE
 
 
 def checked_fallback(given: object, limits: Limits | None) -> float | None:
@@ -54,7 +62,11 @@ def checked_fallback(given: object, limits: Limits | None) -> float | None:
 
 
 def checked_outcomes(given: object, limits: Limits | None) -> dict[str, float]:
-    """The measured outcomes of an evaluation; each that has limits must be among them."""
+    """The measured outcomes of an evaluation; each that has limits must be among them.
+
+    Others are kept as they are, for the record; one that is None or nan was not measured, and is
+    left out.
+    """
     if given is None:
         given = {}
     if not isinstance(given, Mapping):
@@ -62,18 +74,31 @@ def checked_outcomes(given: object, limits: Limits | None) -> dict[str, float]:
         raise InputTypeError(message)
     missing = [name for name in limits or {} if name not in given]
     if missing:
+        others = [str(name) for name in given if name not in (limits or {})]
+        told = f" (given were {', '.join(others)})" if others else ""
         message = (
-            f"the outcome {missing[0]!r} is missing, and this study has limits of it: tell it too,"
-            f" as in study.tell(trial, value, cost, outcomes={{{missing[0]!r}: ...}}). An"
-            " evaluation that could not be measured has failed: tell None as its value."
+            f"the outcome {missing[0]!r} is missing{told}, and this study has limits of it: tell"
+            f" it too, as in study.tell(trial, value, cost, outcomes={{{missing[0]!r}: ...}}), or"
+            f" return sw.Evaluation(value, outcomes={{{missing[0]!r}: ...}}) from the objective."
+            " An evaluation that could not be measured has failed: its value is None."
         )
         raise InputError(message)
-    unknown = [name for name in given if name not in (limits or {})]
-    if unknown:
-        has = ", ".join(limits or {}) or "no limits"
-        message = f"{unknown[0]!r} is no outcome with limits of this study, which has {has}."
-        raise InputError(message)
-    return {name: _measured(name, given[name]) for name in limits or {}}
+    for name in given:
+        if not isinstance(name, str):
+            message = f"outcomes={shown(given)}: {name!r} is no name. Names are strings."
+            raise InputTypeError(message)
+    wanted = [name for name in given if name in (limits or {}) or not _unmeasured(given[name])]
+    return {name: _measured(name, given[name]) for name in wanted}
+
+
+def unmeasured(outcomes: Mapping[str, Any], limits: Limits | None) -> str | None:
+    """The first outcome with limits that is None, nan or infinite; None if there is none."""
+    named = (name for name in limits or {} if name in outcomes)
+    return next((name for name in named if _unmeasured(outcomes[name])), None)
+
+
+def _unmeasured(value: object) -> bool:
+    return value is None or (isinstance(value, float) and not math.isfinite(value))
 
 
 def _measured(name: str, given: Any) -> float:  # noqa: ANN401  what the user tells
@@ -98,3 +123,18 @@ def broken_limits(outcomes: Mapping[str, float], limits: Limits | None) -> list[
 def as_interval(low: float | None, high: float | None) -> tuple[float, float]:
     """Limits as numbers; infinite where there is none."""
     return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def in_words(bounds: Bounds) -> str:
+    """Limits of an outcome in words.
+
+    Example:
+        >>> in_words((None, 3.0)), in_words((0.5, None)), in_words((0.5, 3.0))
+        ('at most 3', 'at least 0.5', 'from 0.5 to 3')
+    """
+    low, high = bounds
+    if low is None:
+        return "free" if high is None else f"at most {quantity(high)}"
+    if high is None:
+        return f"at least {quantity(low)}"
+    return f"from {quantity(low)} to {quantity(high)}"

@@ -15,34 +15,24 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from stopwise.core.beliefs.belief import Belief
-from stopwise.core.beliefs.distances import chebyshev_distances
 from stopwise.core.beliefs.ensemble import DoubtedMarginals
-from stopwise.core.beliefs.laws import Law
+from stopwise.core.beliefs.laws import Law, Loss
 from stopwise.core.beliefs.prices import expected_cost
 from stopwise.core.beliefs.surrogate import Marginals
+from stopwise.core.beliefs.utilities import ValuedMarginals
 from stopwise.core.memo import Memo, TrackedTraces
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.search.cheapness import Cheapness
-from stopwise.core.search.score import Score
+from stopwise.core.search.same_points import SamePoints
+from stopwise.core.search.score import BoundScore
 from stopwise.core.search.supremum import Search, Supremum, supremum
 from stopwise.core.space import Domain, Finite
-from stopwise.core.space.domain import SAME
 from stopwise.core.traces import Signal, Trace
 
 T = TypeVar("T")
 
-_SAME_SUM = 2.0 * SAME  # per column; twice, so that rounding does not matter
 _GOOD = 5  # number of best observations whose neighbourhoods are searched
-
-
-class BoundScore(Score, Protocol):
-    """A score that may bring points from which its search must start."""
-
-    @property
-    def starts(self) -> Array | None:
-        """Encoded points that the answer must not be worse than."""
-        ...
 
 
 class Bindable(Hashable, Protocol):
@@ -75,6 +65,8 @@ class Snapshot:
         compared_with: Which observation is the incumbent, where another belief has decided that.
         feasible: Which observations keep all limits; None where there are none.
         fallback: The value that one has if none does; infinite if nobody says.
+        among: Of a finite domain, the candidates that may be chosen; all if left out.
+        loss: Minus what a value is worth, if that is not the value; ``currency`` is its unit.
     """
 
     domain: Domain
@@ -94,6 +86,9 @@ class Snapshot:
     compared_with: int | None = None
     feasible: Mask | None = None
     fallback: float = math.inf
+    among: Mask | None = None
+    loss: Loss | None = None
+    currency: str = ""
     _memo: Memo = field(default_factory=Memo, init=False, repr=False)  # replace() begins a new one
 
     def __post_init__(self) -> None:
@@ -124,6 +119,11 @@ class Snapshot:
         return min(float(self.judged[self.incumbent]), self.fallback)
 
     @property
+    def level(self) -> float:
+        """The incumbent by what it is worth: its loss, or its value where there is no utility."""
+        return self.best if self.loss is None else float(self.loss(np.array([self.best]))[0])
+
+    @property
     def incumbent(self) -> int:
         """Which observation is the best; the first of equals."""
         if self.compared_with is not None:
@@ -134,6 +134,11 @@ class Snapshot:
     def has_incumbent(self) -> bool:
         """Whether an observation keeps all limits."""
         return self.feasible is None or bool(self.feasible.any())
+
+    @property
+    def rests_on_fallback(self) -> bool:
+        """Whether the fallback is better than every observation that keeps the limits."""
+        return self.fallback < float(self.judged[self.incumbent])
 
     @property
     def judged(self) -> Array:
@@ -220,40 +225,49 @@ class Snapshot:
         object.__setattr__(other, "traces", TrackedTraces(traces, self._memo))
         return other
 
-    def seen(self, belief: Belief, *, from_incumbent: bool) -> Marginals:
+    def seen(self, belief: Belief, *, from_incumbent: bool, valued: bool = False) -> Marginals:
         """The model of the objective, or of what it is believed to gain on the incumbent.
 
         From the incumbent it is the model of best + f(x) - f(incumbent), the same where
         observations are exact, and improvements are doubted as far as the belief is not trusted.
-        Either counts with the chance to succeed.
+        Either counts with the chance to succeed, ``valued`` ones by a utility if there is one.
         """
         if not from_incumbent:
             return belief.with_chance(belief.objective)
-        key = ("from incumbent", len(belief.objective), belief.trust, belief.success)
-        return self.once(key, lambda: belief.with_chance(self._from_incumbent(belief)))
+        loss = self.loss if valued else None
+        key = ("from incumbent", len(belief.objective), belief.trust, belief.success, loss is None)
+        return self.once(key, lambda: belief.with_chance(self._from_incumbent(belief, loss)))
 
-    def _from_incumbent(self, belief: Belief) -> Marginals:
+    def _from_incumbent(self, belief: Belief, loss: Loss | None) -> Marginals:
         objective: Marginals = belief.objective
-        known = self.best < self.judged[self.incumbent]  # the fallback, which is no observation
+        known = self.rests_on_fallback  # which is no observation
         if not (belief.objective.exact or known):
             objective = belief.objective.relative_to(self.X[self.incumbent], self.best)
+        objective = objective if loss is None else ValuedMarginals(objective, loss)
         if belief.trust == 1.0:
             return objective
-        return DoubtedMarginals(objective, self.best, belief.trust)
+        level = self.best if loss is None else self.level
+        return DoubtedMarginals(objective, level, belief.trust)
 
-    def law(self, X: Array, belief: Belief | None = None, *, from_incumbent: bool = False) -> Law:
+    def law(
+        self,
+        X: Array,
+        belief: Belief | None = None,
+        *,
+        from_incumbent: bool = False,
+        valued: bool = False,
+    ) -> Law:
         """The law of the objective; that of all candidates is computed once.
 
         Where observations are exact, an evaluated candidate has its value and no deviation.
         """
         belief = belief or self.belief
-        seen = self.seen(belief, from_incumbent=from_incumbent)
+        seen = self.seen(belief, from_incumbent=from_incumbent, valued=valued)
         if not (isinstance(self.domain, Finite) and X is self.domain.points):
             return seen.law(X)
-        points = X
 
         def everywhere() -> Law:
-            law = seen.law(points)
+            law = seen.law(X)
             if not belief.objective.exact:
                 return law
             n = len(belief.objective)
@@ -261,7 +275,7 @@ class Snapshot:
             return law.known_at(self._indices(self.X[:n][known]), self.y[:n][known])
 
         differs = from_incumbent and seen is not belief.objective
-        key = ("law", differs, len(belief.objective), belief.success)
+        key = ("law", differs, len(belief.objective), belief.success, differs and valued)
         return self.once(key, everywhere)
 
     @property
@@ -282,8 +296,10 @@ class Snapshot:
         )
 
     def barred(self, X: Array) -> Mask:
-        """Which rows must not be chosen: taken, or more expensive than what is left."""
+        """Which rows must not be chosen: taken, left out, or dearer than what is left."""
         taken = self.taken(X)
+        if self.among is not None:
+            taken = taken | ~self.among[self._indices(X)]
         return taken if self.left == math.inf else taken | ~self.affordable(X)
 
     def affordable(self, X: Array) -> Mask:
@@ -299,19 +315,17 @@ class Snapshot:
             mask = np.zeros(len(self.domain), dtype=bool)
             mask[self._indices(points)] = True
             return mask if X is self.domain.points else mask[self._indices(X)]
-        # Equal points have equal sums of columns, and few others do: compare the sums first.
-        sums = self.once("taken sums", lambda: np.append(np.sort(points.sum(axis=1)), np.nan))
-        lowest = X.sum(axis=1) - _SAME_SUM * X.shape[1]
-        perhaps: Mask = sums[sums.searchsorted(lowest)] <= lowest + 2.0 * _SAME_SUM * X.shape[1]
-        if perhaps.any():
-            distances = chebyshev_distances(X[perhaps], points)
-            perhaps[perhaps] = (distances <= SAME).any(axis=1)
-        return perhaps
+        return self.once("taken sums", lambda: SamePoints.of(points)).among(X)
+
+    @property
+    def barred_from_repeats(self) -> Array:
+        """Points that are not evaluated again whatever is allowed: failed or pending."""
+        failed = self.X[:0] if self.failed is None else self.failed
+        return np.vstack([failed, self.pending])
 
     def _taken_points(self) -> Array:
         evaluated = self.X[:0] if self.replicates else self.X
-        failed = self.X[:0] if self.failed is None else self.failed
-        return np.vstack([evaluated, failed, self.pending])
+        return np.vstack([evaluated, self.barred_from_repeats])
 
     def prefix(self, k: int) -> Snapshot:
         """This snapshot after its first k observations, at the same hyper-parameters."""

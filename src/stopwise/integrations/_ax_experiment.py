@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
+from ax.core.outcome_constraint import ComparisonOp
 from ax.core.parameter import ChoiceParameter, FixedParameter, ParameterType, RangeParameter
 
+from stopwise.core.one_objective import INSTEAD
+from stopwise.core.outcome_limits import Limits, checked_limits
 from stopwise.core.space import Categorical, Integer, Real
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_space import (
@@ -63,13 +66,44 @@ def objective_of(experiment: Any) -> str:  # noqa: ANN401
     """The name of the one metric that is optimised."""
     config = experiment.optimization_config
     names = [] if config is None else config.objective.metric_names
-    if len(names) != 1 or config.outcome_constraints:
+    if len(names) != 1:
         message = (
-            "stopwise optimises one metric without outcome constraints; the experiment has"
-            f" {names} and {[] if config is None else config.outcome_constraints}."
+            f"the experiment optimises {names}, and {INSTEAD}. Report it as one metric of Ax."
         )
         raise InputError(message)
     return str(names[0])
+
+
+def limits_of(experiment: Any) -> Limits | None:  # noqa: ANN401
+    """The outcome constraints of an experiment, as limits of its metrics."""
+    limits: dict[str, tuple[float | None, float | None]] = {}
+    for constraint in experiment.optimization_config.outcome_constraints:
+        names, weights = constraint.metric_names, [w for _, w in constraint.metric_weights]
+        if constraint.relative or len(names) != 1 or weights != [1.0]:
+            message = (
+                f"the outcome constraint {constraint} cannot be kept: stopwise keeps limits of one"
+                " metric each, as in outcome_constraints=['toxicity <= 3.0'], and none that are"
+                " relative to a baseline."
+            )
+            raise InputError(message)
+        low, high = limits.get(names[0], (None, None))
+        bound = float(constraint.bound)
+        if constraint.op is ComparisonOp.LEQ:
+            high = bound if high is None else min(high, bound)
+        else:
+            low = bound if low is None else max(low, bound)
+        limits[names[0]] = low, high
+    return checked_limits(limits)
+
+
+def refuse_limits(experiment: Any) -> None:  # noqa: ANN401
+    """Refuse outcome constraints where nothing is told of them."""
+    if experiment.optimization_config.outcome_constraints:
+        message = (
+            "an audit compares rules by one metric without outcome constraints; the experiment"
+            f" has {experiment.optimization_config.outcome_constraints}."
+        )
+        raise InputError(message)
 
 
 def direction_of(experiment: Any) -> Literal["minimize", "maximize"]:  # noqa: ANN401

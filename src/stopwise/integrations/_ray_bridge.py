@@ -11,11 +11,11 @@ from ray.tune.utils.util import flatten_dict, unflatten_dict
 
 from stopwise.errors import InputError
 from stopwise.integrations._ray_space import is_searched, read_space
+from stopwise.integrations.foreign_outcomes import outcomes_of
 from stopwise.integrations.foreign_space import ForeignSpace
 from stopwise.record.history import Trial
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study, StudyOptions
-from stopwise.study.options import WITH_OUTCOMES
 
 SET_HERE = ("direction",)  # from Ray's mode
 CostOption = str | Callable[[Mapping[str, Any]], float] | None
@@ -47,7 +47,7 @@ class RayBridge:
             message = f"{sorted(reserved)} come from Ray's mode and param_space; leave them out."
             raise InputError(message)
         # Refused here, not at the first trial.
-        StudyOptions.of(options, owner="the search", leave_out=WITH_OUTCOMES)
+        StudyOptions.of(options, owner="the search")
         self.lam = lam
         self.metric = metric
         self.mode = mode
@@ -133,7 +133,18 @@ class RayBridge:
             )
             raise InputError(message)
         why = "the trial raised an error" if error else f"no {self.metric!r} was reported"
-        study.tell(trial, value, paid, charge=True, message="" if value is not None else why)
+        outcomes: dict[str, Any] | None = None
+        if value is not None:
+            outcomes, why = self.outcomes(result)
+            value = None if why else value
+        study.tell(trial, value, paid, charge=True, message=why, outcomes=outcomes)
+
+    def outcomes(self, result: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
+        """What a result reports of the outcomes that have limits; see ``outcomes_of``."""
+        study, _ = self.opened
+        how = "Report it beside the metric, as in tune.report({..., name: value})."
+        reported = flatten_dict(dict(result))
+        return outcomes_of(reported, study.options.limits, who="a result", how=how)
 
     def verdict(self) -> Verdict:
         """The study's verdict; computed once per number of told and running trials."""

@@ -12,13 +12,14 @@ from typing import Any
 
 from stopwise.errors import InputError, MissingExtraError
 from stopwise.integrations.foreign_files import reading
+from stopwise.integrations.foreign_outcomes import outcomes_of
 from stopwise.integrations.foreign_space import ForeignSpace, Told
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import outcome_of
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import StudyOptions
 from stopwise.study.external import ExternalStudy
-from stopwise.study.options import WITH_OUTCOMES, spells_out_options
+from stopwise.study.options import spells_out_options
 
 try:
     from ax.api.client import Client
@@ -27,17 +28,21 @@ try:
     from ax.generation_strategy.generation_strategy import GenerationStrategy
     from ax.global_stopping.strategies.base import BaseGlobalStoppingStrategy
 except ImportError as error:
-    raise MissingExtraError.of("ax", extra="ax", purpose="stopwise.integrations.ax") from error
+    raise MissingExtraError.of(
+        "ax", extra="ax", purpose="stopwise.integrations.ax", cause=error
+    ) from error
 
 from stopwise.integrations._ax_experiment import (
     CostOption,
     direction_of,
     finished,
+    limits_of,
     means_of,
     objective_of,
     paid_for,
     params_of,
     read_space,
+    refuse_limits,
     study_cost,
 )
 from stopwise.integrations._ax_file import read_experiment
@@ -54,7 +59,7 @@ __all__ = [
 ]
 
 
-_SET_HERE = ("direction", *WITH_OUTCOMES)  # the one is from the experiment, the others unused
+_SET_HERE = ("direction", "limits", "fallback")  # the first two are from the experiment
 
 
 class _Mirror:
@@ -85,6 +90,7 @@ class _Mirror:
                 lam=self.lam,
                 direction=direction_of(experiment),
                 cost=study_cost(self.cost, self.foreign),
+                limits=limits_of(experiment),
                 **self.options,
             )
         study, foreign = self.study, self.foreign
@@ -95,7 +101,8 @@ class _Mirror:
                 why = "" if value is not None else f"the trial is {trial.status.name.lower()}"
                 paid = paid_for(trial, self.cost, means, failed=value is None)
                 params = foreign.inward(params_of(trial))
-                study.tell(params, value, paid, charge=True, message=why)
+                outcomes = None if value is None else _outcomes(trial.index, means, study)
+                study.tell(params, value, paid, charge=True, message=why, outcomes=outcomes)
                 self._told.add(trial.index)
         pending = {str(t.params) for t in study.pending}
         for trial in experiment.trials_by_status[TrialStatus.RUNNING]:
@@ -105,11 +112,21 @@ class _Mirror:
         return study, foreign
 
 
+def _outcomes(
+    index: int, means: Mapping[tuple[int, str], float], study: ExternalStudy
+) -> dict[str, Any] | None:
+    """What a trial reports of the metrics that have outcome constraints."""
+    reported = {metric: mean for (trial, metric), mean in means.items() if trial == index}
+    how = "Complete it with raw_data that has every metric of the outcome constraints."
+    who = f"trial {index}"
+    return outcomes_of(reported, study.options.limits, who=who, how=how)[0]
+
+
 class StopwiseStrategy(BaseGlobalStoppingStrategy):
     """Stop an Ax experiment when no further trial is worth its price.
 
     Give it as ``OrchestratorOptions(global_stopping_strategy=...)``. ``Client`` does not take one:
-    call ``should_stop(client, strategy)`` there.
+    call ``should_stop(client, strategy)`` there. Outcome constraints of the experiment are limits.
 
     Args:
         lam: What a unit of cost is worth, in units of the objective; see ``sw.exchange_rate``.
@@ -237,6 +254,7 @@ def read_client(client: Client, *, cost: CostOption = None) -> Told:
 
 def _told(experiment: Any, cost: CostOption) -> Told:  # noqa: ANN401
     foreign = read_space(experiment.search_space)
+    refuse_limits(experiment)
     means, objective = means_of(experiment), objective_of(experiment)
     observations = []
     for trial in finished(experiment):

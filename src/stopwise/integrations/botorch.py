@@ -33,7 +33,7 @@ try:
     )
 except ImportError as error:
     raise MissingExtraError.of(
-        "botorch", extra="botorch", purpose="stopwise.integrations.botorch"
+        "botorch", extra="botorch", purpose="stopwise.integrations.botorch", cause=error
     ) from error
 
 from stopwise.integrations._botorch_belief import (

@@ -17,14 +17,16 @@ from stopwise.integrations._ray_results import read_results
 from stopwise.record.history import History, Trial
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.external import ExternalStudy
-from stopwise.study.options import WITH_OUTCOMES, spells_out_options
+from stopwise.study.options import spells_out_options
 
 try:
     from ray.tune import Stopper
     from ray.tune.search import Searcher
     from ray.tune.utils.util import flatten_dict
 except ImportError as error:
-    raise MissingExtraError.of("ray", extra="ray", purpose="stopwise.integrations.ray") from error
+    raise MissingExtraError.of(
+        "ray", extra="ray", purpose="stopwise.integrations.ray", cause=error
+    ) from error
 
 from stopwise.integrations._ray_bridge import SET_HERE, CostOption, RayBridge
 from stopwise.integrations._ray_space import outward, plain, read_back, read_space, rich, written
@@ -45,6 +47,7 @@ class StopwiseSearcher(Searcher, Stopper):
         cost: ``"time_total_s"``, the seconds a trial ran, learned; another reported number; a
             function of the config, known; or None, each trial costs 1.
         options: Further options of ``sw.Study``: budget, acquisition, stopping, noise, seed, ...
+            ``limits`` are of other numbers that a trial reports.
 
     Attributes:
         verdict: Why the search ended, or goes on.
@@ -53,7 +56,7 @@ class StopwiseSearcher(Searcher, Stopper):
 
     CKPT_FILE_TMPL = "searcher-state-{}.json"  # save() writes JSON
 
-    @spells_out_options((*SET_HERE, *WITH_OUTCOMES))
+    @spells_out_options(SET_HERE)
     def __init__(
         self,
         lam: float | None = None,
@@ -140,6 +143,8 @@ class StopwiseSearcher(Searcher, Stopper):
             )
             if isinstance(key, str) and value is not None
         }
+        if not error and self._bridge.value(result) is not None:
+            reported |= self._bridge.outcomes(result or {})[0] or {}
         self._note("tell", trial_id, reported, error)
 
     def add_evaluated_point(
@@ -150,13 +155,19 @@ class StopwiseSearcher(Searcher, Stopper):
         pruned: bool = False,  # noqa: FBT001, FBT002
         intermediate_values: list[float] | None = None,  # noqa: ARG002
         cost: float | None = None,
+        *,
+        outcomes: Mapping[str, float] | None = None,
     ) -> None:
-        """Tell an evaluation from elsewhere; its cost is needed where costs are learned."""
+        """Tell an evaluation from elsewhere, with its cost where costs are learned.
+
+        Outcomes that have limits are told by name: ``outcomes={"toxicity": 2.1}``.
+        """
         study, foreign = self._bridge.opened
         params = foreign.inward(flatten_dict(dict(parameters)))
         failed = error or pruned
-        study.tell(params, None if failed else value, cost)
-        self._note("add", plain(foreign, params), None if failed else value, cost)
+        study.tell(params, None if failed else value, cost, outcomes=outcomes)
+        measured = None if outcomes is None else dict(outcomes)
+        self._note("add", plain(foreign, params), None if failed else value, cost, measured)
 
     def save(self, checkpoint_path: str) -> None:
         """Write the steps of the search, as JSON."""
@@ -235,7 +246,8 @@ class StopwiseSearcher(Searcher, Stopper):
         elif kind == "tell":
             self._tell(rest[0], rest[1], error=rest[2])
         elif kind == "add":
-            study.tell(rich(foreign, rest[0]), rest[1], rest[2])
+            measured = rest[3] if len(rest) > 3 else None  # as of version 0.2
+            study.tell(rich(foreign, rest[0]), rest[1], rest[2], outcomes=measured)
 
 
 class StopwiseStopper(Stopper):
@@ -253,7 +265,7 @@ class StopwiseStopper(Stopper):
         options: Further options of ``sw.Study``: stopping, noise, n_initial, ...
     """
 
-    @spells_out_options((*SET_HERE, *WITH_OUTCOMES))
+    @spells_out_options(SET_HERE)
     def __init__(
         self,
         param_space: Mapping[str, Any],

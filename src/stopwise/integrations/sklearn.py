@@ -7,15 +7,18 @@ docs/sklearn.md.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from stopwise.core.one_objective import INSTEAD
 from stopwise.core.space import Candidates, Integer, Real
 from stopwise.errors import InputError, MissingExtraError
 from stopwise.integrations.foreign_alternatives import Group, alternatives
+from stopwise.integrations.foreign_outcomes import outcomes_of
 from stopwise.integrations.foreign_space import (
     CandidateTable,
     ForeignSpace,
@@ -24,9 +27,9 @@ from stopwise.integrations.foreign_space import (
     of_choices,
     translated,
 )
-from stopwise.record.history import Trial
+from stopwise.record.history import Observation, Trial
 from stopwise.study import Study, StudyOptions
-from stopwise.study.options import WITH_OUTCOMES, defaults, names, spells_out_options
+from stopwise.study.options import defaults, names, spells_out_options
 
 try:
     from sklearn.model_selection._search import BaseSearchCV
@@ -34,7 +37,7 @@ try:
     from sklearn.utils.parallel import Parallel
 except ImportError as error:
     raise MissingExtraError.of(
-        "sklearn", extra="sklearn", purpose="stopwise.integrations.sklearn"
+        "sklearn", extra="sklearn", purpose="stopwise.integrations.sklearn", cause=error
     ) from error
 
 __all__ = ["StopwiseSearchCV"]
@@ -43,8 +46,8 @@ _ALLOWED = (
     "lists, scipy.stats.uniform, loguniform and randint, and sw.Real, sw.Integer, sw.Categorical"
     " and sw.Ordinal; or, instead of the dict, a list of such dicts or sw.Candidates"
 )
-# Scores are maximised, random_state is the seed, and nothing is measured besides.
-_SET_HERE = ("direction", "seed", *WITH_OUTCOMES)
+_SET_HERE = ("direction", "seed")  # scores are maximised, and random_state is the seed
+_TIMES = ("fit_time", "score_time")  # that scikit-learn measures beside the scores, in seconds
 _CLOCK = time.get_clock_info("perf_counter").resolution
 _ALL_FAILED = "\nAll the "  # how scikit-learn's error begins when no fit of a call succeeded
 
@@ -77,13 +80,17 @@ class StopwiseSearchCV(BaseSearchCV):
         return_train_score: As in scikit-learn.
         **options: As for ``sw.Study``: ``budget`` (lam is then not needed; the refit is not
             counted), ``stopping``, ``noise``, ``start_from`` (what you use today), ...
+            ``limits`` are of other scores, as ``scoring`` names them, or of ``"fit_time"`` and
+            ``"score_time"``, the mean over the folds: ``limits={"precision": (0.8, None)}``.
 
     Attributes:
         verdict_: The verdict that stopped the search, with its reason.
         history_: Every candidate with its score and cost, failed ones included.
         spent_: The sum of the costs.
-        cv_results_: As in scikit-learn, and a column ``cost``. A candidate that failed in every
-            fold is only in ``history_``, unless others were evaluated at the same time.
+        cv_results_: As in scikit-learn, and a column ``cost``; with limits also a column
+            ``feasible``, and the best candidate is the best that keeps all limits. A candidate
+            that failed in every fold is only in ``history_``, unless others were evaluated at
+            the same time.
 
     Example:
         >>> from sklearn.datasets import load_iris
@@ -141,7 +148,7 @@ class StopwiseSearchCV(BaseSearchCV):
         workers = Parallel(n_jobs=self.n_jobs)._effective_n_jobs()  # noqa: SLF001  as fit does
         at_once = -(-workers // self.n_splits_)  # candidates that keep all workers busy
         results: dict[str, Any] | None = None
-        costs: list[float] = []
+        listed: list[Observation] = []  # those of results, which lack what failed in every fold
         failure: ValueError | None = None
         while not study.should_stop():  # ends as its stopping rules and hard limits say
             trials = _asked(study, at_once)
@@ -155,10 +162,12 @@ class StopwiseSearchCV(BaseSearchCV):
                 self._tell_failed(study, trials, time.perf_counter() - begin, str(error).strip())
             else:
                 self._tell(study, trials, results)
-                costs += [o.cost for o in study.history[-len(trials) :]]
+                listed += study.history[-len(trials) :]
         if results is None:
             raise failure or _nothing_evaluated(study)
-        results["cost"] = np.array(costs)  # fit keeps this very dict as cv_results_
+        results["cost"] = np.array([o.cost for o in listed])  # fit keeps this very dict
+        if study.options.limits is not None:
+            results["feasible"] = np.array([not (o.failed or o.infeasible) for o in listed])
         self.verdict_ = study.should_stop()
         self.history_ = foreign.history(study.history)
         self.spent_ = study.spent
@@ -186,7 +195,39 @@ class StopwiseSearchCV(BaseSearchCV):
         seconds = results["mean_fit_time"] * self.n_splits_
         for i, trial in enumerate(trials, start=len(scores) - len(trials)):
             paid = max(float(seconds[i]), _CLOCK) if self.cost == "seconds" else None
-            study.tell(trial, float(scores[i]), paid)
+            value, why = float(scores[i]), ""
+            outcomes: dict[str, float] | None = None
+            if math.isfinite(value):
+                outcomes, why = self._outcomes(study, results, i)
+            study.tell(trial, None if why else value, paid, message=why, outcomes=outcomes)
+
+    def _outcomes(
+        self, study: Study, results: Mapping[str, Any], i: int
+    ) -> tuple[dict[str, float] | None, str]:
+        """The scores and times of one candidate that have limits; see ``outcomes_of``."""
+        reported = {
+            key.removeprefix("mean_test_"): float(results[key][i])
+            for key in results
+            if key.startswith("mean_test_")
+        }
+        reported |= {name: float(results[f"mean_{name}"][i]) for name in _TIMES}
+        how = "Name one of these, or add the score to scoring=."
+        return outcomes_of(reported, study.options.limits, who="the search", how=how)
+
+    def _select_best_index(self, refit: Any, refit_metric: str, results: Mapping[str, Any]) -> int:  # noqa: ANN401
+        """The best candidate that keeps all limits; scikit-learn calls this from fit."""
+        if "feasible" not in results or callable(refit):
+            best = super()._select_best_index(refit, refit_metric, results)
+            return int(best)
+        if not results["feasible"].any():
+            message = (
+                f"none of {len(results['feasible'])} candidates keeps all limits,"
+                f" {dict(self.limits)}, so there is none to refit. What was measured is in"
+                " history_; relax the limits, or widen the space."
+            )
+            raise InputError(message)
+        rank = np.where(results["feasible"], results[f"rank_test_{refit_metric}"], np.inf)
+        return int(rank.argmin())
 
     def _tell_failed(
         self, study: Study, trials: Sequence[Trial], seconds: float, why: str
@@ -202,7 +243,10 @@ class StopwiseSearchCV(BaseSearchCV):
         if isinstance(self.refit, str) and f"mean_test_{self.refit}" in results:
             return self.refit
         names = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
-        message = f"refit={self.refit!r}: with several scores, refit names one of {names}."
+        message = (
+            f"refit={self.refit!r}: with several scores, refit names the one of {names} that is"
+            f" optimised; {INSTEAD}. A scorer of your own may compute it."
+        )
         raise InputError(message)
 
 

@@ -8,7 +8,7 @@ applied to the study's state.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from stopwise.core.beliefs.belief import Fitted
@@ -57,6 +57,7 @@ class TrialAsked:
         promised: The gain that this model expects of it; None if no model chose it.
         foresight: How likely each belief of the model thinks that gain; None if there is only one
             belief, or if no model chose it.
+        fixed: Parameters that were held at given values, if any.
     """
 
     trial: Trial
@@ -64,6 +65,7 @@ class TrialAsked:
     fitted: Fitted | None
     promised: float | None = None
     foresight: Foresight | None = None
+    fixed: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +82,26 @@ class TrialTold:
     Args:
         observation: The evaluation.
         delivered: The gain that came of it, if one was promised.
+        further: Repeats of the evaluation that were reported with it.
     """
 
     observation: Observation
     delivered: float | None = None
+    further: tuple[Observation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TrialAmended:
+    """The report of an evaluation was corrected.
+
+    Args:
+        observation: The evaluation as it is now known.
+        delivered: What came of promises, anew, by the number of the trial: its own and those of
+            trials that were told after it.
+    """
+
+    observation: Observation
+    delivered: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +120,18 @@ class TrialDropped:
 
 @dataclass(frozen=True, slots=True)
 class StudyResumed:
-    """The study was resumed: its pending trials were handed out by a process that has ended.
+    """The study was resumed, mostly after the process that had its pending trials has ended.
 
     Args:
         version: Version of stopwise that resumed it.
         changed: Options that were changed: name -> (old, new).
+        again: Whether pending trials are to be handed out again; not if others are at work on
+            them.
     """
 
     version: str
     changed: Mapping[str, Any]
+    again: bool = True
 
 
 Event: TypeAlias = (
@@ -120,6 +141,7 @@ Event: TypeAlias = (
     | TrialAsked
     | TrialAskedAgain
     | TrialTold
+    | TrialAmended
     | VerdictGiven
     | TrialDropped
     | StudyResumed

@@ -19,11 +19,16 @@ class Trial:
         number: Number of the trial in its study, from 0 on.
         params: The configuration.
         expected_cost: The cost that was expected when it was asked for; None if it was unknown.
+        repeats: Number of the first trial with this configuration, if it was chosen to know that
+            one better.
+        worth: What knowing that one better is worth, in the objective's unit.
     """
 
     number: int
     params: Mapping[str, Any]
     expected_cost: float | None = field(default=None, compare=False)
+    repeats: int | None = field(default=None, compare=False)
+    worth: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Observation:
         cost: The cost that was paid.
         charged: Whether the cost counts as spent by this study.
         expected_cost: The cost that was expected when it was asked for; None if it was unknown.
-        outcomes: What was measured besides the value, by name, where there are limits of it.
+        outcomes: What was measured besides the value, by name.
     """
 
     number: int
@@ -93,9 +98,14 @@ class History:
             return History(self.observations[index])
         return self.observations[index]
 
-    def with_(self, observation: Observation) -> History:
-        """The history with one more observation."""
-        return History((*self.observations, observation))
+    def with_(self, *observations: Observation) -> History:
+        """The history with more observations."""
+        return History((*self.observations, *observations))
+
+    def amended(self, observation: Observation) -> History:
+        """The history with another report of one of its trials, in the same place."""
+        number = observation.number
+        return History(tuple(observation if o.number == number else o for o in self.observations))
 
     @property
     def succeeded(self) -> tuple[Observation, ...]:

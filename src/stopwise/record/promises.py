@@ -4,7 +4,8 @@
 Both are one quantity, in the user's units and at least 0. Where observations are exact it is the
 improvement on the best value; where they are noisy it is the fall of the lowest posterior mean
 among evaluated points, at the hyper-parameters of the choice. Where evaluations may fail or break
-a limit, the gain times the chance to succeed is promised; what does not succeed delivers 0.
+a limit, the gain times the chance to succeed is promised; what does not succeed delivers 0. With a
+utility, gains are by what values are worth.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from stopwise.record.events import (
     LambdaChosen,
     SignalsRecorded,
     StudyResumed,
+    TrialAmended,
     TrialAsked,
     TrialAskedAgain,
     TrialDropped,
@@ -52,8 +53,8 @@ class State:
         fitted: Hyper-parameters of the model that made the last choice.
         fitted_at: Length of the history at that choice.
         foresights: What was foreseen of the pending trials, by number.
-        told_choices: What was foreseen of choices that were told, and their values, in the order
-            of telling; None is the value of one that failed.
+        told_choices: What was foreseen of choices that were told, and their values, by number and
+            in the order of telling; None is the value of one that failed.
         promises: The gains promised by choices of the acquisition, and those that came, by number.
         chosen_with: Of each pending trial that promised a gain, the hyper-parameters of the model
             that chose it, and the length of the history then.
@@ -73,7 +74,7 @@ class State:
     fitted: Fitted | None = None
     fitted_at: int = -1
     foresights: Mapping[int, Foresight] = field(default_factory=dict)
-    told_choices: tuple[tuple[Foresight, float | None], ...] = ()
+    told_choices: Mapping[int, tuple[Foresight, float | None]] = field(default_factory=dict)
     promises: Mapping[int, Promise] = field(default_factory=dict)
     chosen_with: Mapping[int, tuple[Fitted, int]] = field(default_factory=dict)
     lam0: float | None = None
@@ -100,12 +101,15 @@ class State:
                 return replace(self, unanswered=_without(self.unanswered, number))
             case TrialTold():
                 return self._told(event)
+            case TrialAmended():
+                return self._amended(event)
             case VerdictGiven(verdict):
                 return replace(self, verdict=verdict)
             case TrialDropped(number):
                 return self._dropped(number)
-            case StudyResumed(_, changed):
-                state = replace(self, unanswered=tuple(sorted(self.pending)))
+            case StudyResumed(_, changed, again):
+                unanswered = tuple(sorted(self.pending)) if again else self.unanswered
+                state = replace(self, unanswered=unanswered)
                 if "budget" not in changed:
                     return state
                 # The last signals assumed other points to be affordable.
@@ -156,13 +160,17 @@ class State:
                 return self
             raise ValueError(f"trial {number} is told and was not asked, or told before")
         told_choices, promises, traces = self.told_choices, self.promises, self.traces
-        history = self.history.with_(observation)
+        history = self.history.with_(observation, *event.further)
+        if any(o.number < max(self.next, number + 1) for o in event.further):
+            raise ValueError(f"repeats of trial {number} have the numbers of other trials")
         if number in self.foresights:
-            told_choices = (*told_choices, (self.foresights[number], observation.value))
+            told_choices = {**told_choices, number: (self.foresights[number], observation.value)}
         if event.delivered is not None:
             promise = replace(promises[number], delivered=event.delivered)
             promises = {**promises, number: promise}
-        if observation.failed:  # the signals of this n were computed without the failure
+        if any(
+            o.failed for o in (observation, *event.further)
+        ):  # the signals of this n were computed without the failure
             traces = _forgotten(traces, history)
         return replace(
             self,
@@ -171,7 +179,43 @@ class State:
             told_choices=told_choices,
             promises=promises,
             traces=traces,
-            next=max(self.next, number + 1),  # a new number: data from elsewhere
+            next=max(self.next, *(o.number + 1 for o in (observation, *event.further))),
+            initial=self._initial_with(event.further),
+            verdict=None,
+        )
+
+    def _initial_with(self, further: tuple[Observation, ...]) -> int | None:
+        """The size of the initial design: repeats of its evaluations are part of it."""
+        if self.initial is None or len(self.history.succeeded) >= self.initial:
+            return self.initial
+        return self.initial + sum(not o.failed for o in further)
+
+    def _amended(self, event: TrialAmended) -> State:
+        """The state with another report of a trial; models are fitted anew.
+
+        Signals, verdicts and choices that were made meanwhile stay on record, except the signals
+        of the present number of observations, by which nothing was decided for good.
+        """
+        observation = event.observation
+        told = self.observed(observation.number)
+        if told is None:
+            raise ValueError(f"trial {observation.number} is amended and was not told")
+        if told == observation:
+            return self
+        history = self.history.amended(observation)
+        delivered = event.delivered.items()
+        changed = {n: replace(self.promises[n], delivered=gain) for n, gain in delivered}
+        told_choices = dict(self.told_choices)
+        if observation.number in told_choices:
+            foresight, _ = told_choices[observation.number]
+            told_choices[observation.number] = foresight, observation.value
+        return replace(
+            self,
+            history=history,
+            told_choices=told_choices,
+            promises={**self.promises, **changed},
+            traces=_forgotten(self.traces, history),
+            fitted_at=-1,  # no choice was made with these data
             verdict=None,
         )
 

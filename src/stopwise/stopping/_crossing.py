@@ -170,7 +170,7 @@ def _pool(snapshot: Snapshot, margin: float, rng: np.random.Generator) -> Array:
     clouds += deviations * rng.standard_normal(clouds.shape)
     pool = [domain.sobol(_SOBOL, rng), places, domain.snap(clouds)]  # type: ignore[union-attr]
     if domain.n_discrete > 1:  # type: ignore[union-attr]
-        pool += [domain.neighbours(x) for x in places]  # type: ignore[union-attr]
+        pool += domain.neighbours_of_each(places)  # type: ignore[union-attr]
     return domain.only_allowed(np.vstack(pool))  # type: ignore[union-attr]
 
 

@@ -17,8 +17,11 @@ from stopwise.errors import InputError, shown
 from stopwise.stopping.signals import (
     GAIN_PER_COST,
     OBJECTIVE_PER_COST,
+    currency,
     discount,
     gain_per_cost,
+    gained,
+    in_currency,
 )
 from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
 from stopwise.stopping.traits import RuleParameter, RuleTraits
@@ -39,7 +42,7 @@ class _BeforeUpdate:
     def bind(self, snapshot: Snapshot) -> PointwiseScore:
         before = snapshot.belief.prefix(snapshot.n - 1)
         before = replace(before, success=snapshot.belief.success)
-        return PointwiseScore(LogEIPC(), snapshot, from_incumbent=True, belief=before)
+        return PointwiseScore(LogEIPC(), snapshot, from_incumbent=True, valued=True, belief=before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +104,12 @@ class PBGI(ThresholdRule):
         else:
             gain = now.facts["gain"]
             sentence = (
-                f"the best remaining candidate is expected to gain {quantity(gain)} and costs"
-                f" {quantity(cost)}, worth {quantity(self.lam * cost)} at"
-                f" lam = {quantity(self.lam)}"
+                f"the best remaining candidate is expected to {gained(now)} and costs"
+                f" {quantity(cost)}"
             )
+            if self.lam != 1.0 or currency(now) is None:
+                price = in_currency(self.lam * cost, currency(now))
+                sentence += f", worth {price} at lam = {quantity(self.lam)}"
             of_candidate = math.log(gain) - math.log(cost) if gain > 0 else now.value
         if not math.isclose(now.value, of_candidate, rel_tol=0.0, abs_tol=1e-6):
             # A smoothed number decides, not this candidate alone.

@@ -15,7 +15,7 @@ from stopwise.errors import InputError, shown
 from stopwise.stopping._checks import check_positive
 from stopwise.stopping._clopper_pearson import acceptance_number, lower_bound, upper_bound
 from stopwise.stopping.sampled_regret import exceedances, largest_chance, union_bound
-from stopwise.stopping.signals import OBJECTIVE, PURE_NUMBER, SignalKind
+from stopwise.stopping.signals import OBJECTIVE, PURE_NUMBER, SAMPLE_PATHS, SignalKind
 from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
 from stopwise.stopping.traits import RuleParameter, RuleTraits
 
@@ -34,7 +34,8 @@ class ProbabilisticRegretBound(ThresholdRule):
     its risk shared over the looks, lies on one side of delta/2, or until so many exceed epsilon
     that no later look could stop. Before that two bounds may decide without a sample: the largest
     probability of any one point is a lower bound, and on a finite domain the sum over points an
-    upper one.
+    upper one. Paths know no chance to succeed: in them a failure or a broken limit is an ordinary
+    value.
 
     Args:
         epsilon: Regret that does not matter, in objective units. (The paper's are percentage
@@ -75,7 +76,7 @@ class ProbabilisticRegretBound(ThresholdRule):
             reads="model",
             unit=PURE_NUMBER,
             costly=True,
-            beyond_marginals="sample paths",
+            beyond_marginals=SAMPLE_PATHS,
         )
         epsilon = RuleParameter("epsilon", self.epsilon, OBJECTIVE)
         return RuleTraits(signal, memory=1, parameters=(epsilon,))

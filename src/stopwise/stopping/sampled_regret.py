@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from stopwise.acquisition.improvement import ImprovementBy
+from stopwise.core.beliefs.laws import Loss
 from stopwise.core.beliefs.paths import JointDraws, Paths, sample_paths
 from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.snapshot import Snapshot
@@ -110,7 +111,7 @@ def _finite_exceedances(
 
 
 def regrets(snapshot: Snapshot, rng: np.random.Generator, n: int) -> Array:
-    """Draws of the regret f(x*) - min f: what could still be gained in all."""
+    """Draws of the regret f(x*) - min f: what could still be gained in all, by its worth."""
     if not _is_single(snapshot):
         *counts, doubted = _split(snapshot, rng, n)
         drawn = [
@@ -126,13 +127,20 @@ def _regrets_of_one(snapshot: Snapshot, rng: np.random.Generator, n: int) -> Arr
     """The same where the belief has one posterior."""
     domain = snapshot.domain
     if isinstance(domain, Finite) and len(domain) <= _EXACT:
-        return _joint_regrets(snapshot, domain.points)(rng, n)
+        return _joint_regrets(snapshot, domain.points, snapshot.loss)(rng, n)
     paths = sample_paths(snapshot.belief.posterior, rng, n)
     if isinstance(domain, Finite):
         lowest = _lowest(paths, domain.points)
     else:
         lowest = _path_minima(snapshot, paths)
-    return np.maximum(_path_best(snapshot, paths) - lowest, 0.0)
+    return _lost(_path_best(snapshot, paths), lowest, snapshot.loss)
+
+
+def _lost(best: Array, lowest: Array, loss: Loss | None) -> Array:
+    """How much worse the best values are than the lowest, or by how much less they are worth."""
+    if loss is None:
+        return np.maximum(best - lowest, 0.0)
+    return np.asarray(np.maximum(loss(best) - loss(lowest), 0.0))
 
 
 def _chances(snapshot: Snapshot, domain: Finite, margin: float) -> Array:
@@ -150,7 +158,7 @@ def _likely_candidates(snapshot: Snapshot, domain: Finite, margin: float) -> Arr
 
 
 def _joint_regrets(
-    snapshot: Snapshot, points: Array
+    snapshot: Snapshot, points: Array, loss: Loss | None = None
 ) -> Callable[[np.random.Generator, int], Array]:
     """Regrets over some candidates, from their exact joint distribution."""
     exact = snapshot.belief.objective.exact
@@ -159,8 +167,8 @@ def _joint_regrets(
 
     def draw(rng: np.random.Generator, n: int) -> Array:
         values = draws(rng, n)
-        best = snapshot.best if exact else values[:, -1]
-        return np.asarray(np.maximum(best - values.min(axis=1), 0.0))
+        best = np.asarray(snapshot.best) if exact else values[:, -1]
+        return _lost(best, values.min(axis=1), loss)
 
     return draw
 

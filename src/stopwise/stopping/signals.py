@@ -12,17 +12,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stopwise.acquisition import LogEIPC
+from stopwise.acquisition.one_observation import best_observation, values_one_observation
 from stopwise.acquisition.pbgi_d import WORTH
-from stopwise.core.quantity import percent
+from stopwise.core.quantity import percent, quantity
 from stopwise.core.snapshot import Bindable, Snapshot
 from stopwise.core.traces import Scale, Signal
 
 Reads = Literal["values", "judged values", "model", "model and price"]
 Unit = tuple[int, int]  # powers of the objective's unit and of the cost's
 
+SAMPLE_PATHS = "sample paths"  # what a rule may need of a model
+
 PURE_NUMBER: Unit = (0, 0)
 OBJECTIVE: Unit = (1, 0)
 OBJECTIVE_PER_COST: Unit = (1, -1)  # the unit of lam
+
+_WORTH = "worth in "  # the fact that a gain is by a utility, followed by the name of its currency
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,11 @@ class SignalKind:
     beyond_marginals: str = ""
 
     @property
+    def draws_paths(self) -> bool:
+        """Whether it is computed from sample paths, which know no chance to succeed."""
+        return SAMPLE_PATHS in self.beyond_marginals
+
+    @property
     def reads_price(self) -> bool:
         """Whether it changes with prices."""
         return self.reads == "model and price"
@@ -79,15 +89,20 @@ def gain_per_cost(snapshot: Snapshot, acquisition: Bindable | None = None) -> Si
     """The best remaining candidate's log gain per cost, with its gain, cost and certainty.
 
     Where gains that the model promises are not believed in full, the trust in them is a fact too.
-    It does not depend on lambda: one record serves every lambda, and LogEIPC-med.
+    It does not depend on lambda: one record serves every lambda, and LogEIPC-med. Where evaluated
+    points may be repeated it is the worth of one noisy observation, of a repeat or of a new point.
 
     Args:
         snapshot: The moment.
         acquisition: The log gain per cost to maximise, if not ``LogEIPC``.
     """
+    if acquisition is None and values_one_observation(snapshot):
+        return _worth_of_one_observation(snapshot)
     best = snapshot.sup(LogEIPC() if acquisition is None else acquisition)
     trust = snapshot.belief.trust
     doubt = {} if trust == 1.0 else {"trust": trust}
+    if snapshot.loss is not None:
+        doubt[f"{_WORTH}{snapshot.currency}"] = 1.0
     if best.x is None:  # nothing remains
         nothing = {"gain": 0.0, "cost": math.nan, "cost_spread": 0.0, "spread": 0.0}
         return snapshot.signal(-math.inf, **nothing, **doubt)
@@ -101,6 +116,40 @@ def gain_per_cost(snapshot: Snapshot, acquisition: Bindable | None = None) -> Si
         spread=best.spread,
         **doubt,
     )
+
+
+def _worth_of_one_observation(snapshot: Snapshot) -> Signal:
+    """The log worth per cost of the best action: a repeat, or a new point."""
+    best, trust = best_observation(snapshot), snapshot.belief.trust
+    doubt = {} if trust == 1.0 else {"trust": trust}
+    if best is None or best.gain <= 0.0:
+        nothing = {"gain": 0.0, "cost": math.nan, "cost_spread": 0.0, "spread": 0.0}
+        return snapshot.signal(-math.inf, **nothing, **doubt)
+    return snapshot.signal(
+        best.log_gain_per_cost,
+        gain=best.gain,
+        cost=best.price,
+        cost_spread=snapshot.belief.price.log_cost(best.x[None, :]).std[0],
+        spread=snapshot.sup(LogEIPC()).spread,
+        **doubt,
+    )
+
+
+def currency(now: Signal) -> str | None:
+    """The name of the currency of a gain, which may be empty; None where there is no utility."""
+    names = (fact.removeprefix(_WORTH) for fact in now.facts if fact.startswith(_WORTH))
+    return next(names, None)
+
+
+def in_currency(amount: float, unit: str | None) -> str:
+    """An amount with the name of its currency, if it has one."""
+    return f"{quantity(amount)} {unit}" if unit else quantity(amount)
+
+
+def gained(now: Signal) -> str:
+    """A clause about the gain: "gain 0.1", or "be worth 12 dollars more" with a utility."""
+    unit, gain = currency(now), now.facts["gain"]
+    return f"gain {quantity(gain)}" if unit is None else f"be worth {in_currency(gain, unit)} more"
 
 
 def discount(now: Signal) -> str:

@@ -17,7 +17,8 @@ def best_of(context: StudyContext, snapshots: Snapshots) -> Best | None:
     if context.options.noise is not None:
         return _believed_best(context, snapshots)
     best = min(succeeded, key=lambda o: context.options.sign * float(o.value or 0.0))
-    return Best(dict(best.params), float(best.value or 0.0), best.number)
+    value, outcomes = float(best.value or 0.0), dict(best.outcomes)
+    return Best(dict(best.params), value, best.number, outcomes=outcomes)
 
 
 @single_threaded
@@ -30,4 +31,5 @@ def _believed_best(context: StudyContext, snapshots: Snapshots) -> Best | None:
     best = succeeded[snapshot.incumbent]
     law = snapshot.belief.objective.law(snapshot.X[[snapshot.incumbent]])
     value = context.options.sign * float(law.median[0])
-    return Best(dict(best.params), value, best.number, float(law.std[0]))
+    std = float(law.std[0])
+    return Best(dict(best.params), value, best.number, std, dict(best.outcomes))

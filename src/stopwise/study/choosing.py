@@ -9,12 +9,21 @@ from typing import Any, NamedTuple
 
 from stopwise.acquisition import LCB, PBGI, PBGID, Acquisition, LogEIPC, make_acquisition
 from stopwise.acquisition.chance_per_cost import ChancePerCost
+from stopwise.acquisition.one_observation import (
+    ObservationWorth,
+    best_observation,
+    best_repeat,
+    observation_worth,
+    values_one_observation,
+)
 from stopwise.core.beliefs.belief import Fitted
 from stopwise.core.beliefs.foresight import Foresight
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.limits import as_amount
+from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Bindable, Snapshot
 from stopwise.core.space import Finite
+from stopwise.core.space.held import Holding
 from stopwise.errors import InputError
 from stopwise.record.events import LambdaChosen
 from stopwise.stopping import LogEIPCMedian
@@ -30,6 +39,10 @@ _LEAST_GAIN = 1e-9  # of the spread of values: the U of a budget where no gain i
 _WORTH_RECORDER = LogEIPCMedian()  # its signal does not depend on lambda; PBGI-D reads it
 
 
+class NothingLeftError(InputError):
+    """There is nothing left to ask: all is evaluated or pending, or too expensive."""
+
+
 class Choice(NamedTuple):
     """The next configuration.
 
@@ -38,12 +51,16 @@ class Choice(NamedTuple):
         fitted: The hyper-parameters of the model that chose it; None if no model did.
         promised: The gain that this model expects of it; None if no model chose it.
         foresight: How likely each belief of the model thinks that gain, if there are several.
+        repeats: Number of the trial that is evaluated once more, if one is.
+        worth: What it is worth to know that one better.
     """
 
     params: dict[str, Any]
     fitted: Fitted | None = None
     promised: float | None = None
     foresight: Foresight | None = None
+    repeats: int | None = None
+    worth: float | None = None
 
 
 class Choosing:
@@ -75,32 +92,60 @@ class Choosing:
         lam0 = self._context.state.lam0
         return None if lam0 is None else PBGID(lam0)
 
-    def choose(self) -> Choice:
-        """The choice of the acquisition; a further point of the design while data are too few."""
+    def choose(self, holding: Holding | None = None, search: Search | None = None) -> Choice:
+        """The choice of the acquisition; a further point of the design while data are too few.
+
+        Args:
+            holding: The parameters that are held, if any.
+            search: Effort of the search; the study's if left out.
+        """
         state = self._context.state
         if is_exhausted(self._context):
-            raise self._nothing_left()
+            raise self._nothing_left(holding)
         n = len(state.history.succeeded)
         if not n or n + len(state.pending) < self._design.size:
-            more = self._design.another()
+            more = self._design.another(holding)
             if more is not None:
                 return Choice(more)
             if not n:
-                raise self._nothing_left()
+                raise self._nothing_left(holding)
         if n >= self._design.size:
             self._snapshots.record([_WORTH_RECORDER])
+        return self._by_acquisition(holding, search)
+
+    def _by_acquisition(self, holding: Holding | None, search: Search | None) -> Choice:
+        """The choice of the acquisition, and the gain that is expected of it."""
         now = self._snapshots.now()
-        snapshot = with_pending_believed(now)
-        x = self._point(snapshot)
+        snapshot = with_effort(with_pending_believed(now), search)
+        if holding is not None:
+            snapshot = replace(snapshot, domain=holding.domain, among=holding.rows)
+        alone = values_one_observation(snapshot)  # then repeats are judged apart
+        x = self._point(replace(snapshot, replicates=False) if alone else snapshot)
+        instead = action_instead(snapshot, x, holding, self._context.options.lam)
+        x = x if instead is None else instead.x
+        if x is None:
+            raise self._nothing_left(holding)
         self._context.model.go_on_from_here()
-        [params] = self._context.domain.decode(x[None, :])
+        [params] = snapshot.domain.decode(x[None, :])
         if math.isinf(snapshot.best):  # nothing keeps the limits so far: no gain is promised
             return Choice(params, snapshot.belief.fitted)
         promised = self._promising.promise(now, snapshot, x)
-        return Choice(params, snapshot.belief.fitted, promised, foreseen(snapshot, x))
+        choice = Choice(params, snapshot.belief.fitted, promised, foreseen(snapshot, x))
+        return choice if instead is None else self._repeated(choice, instead)
 
-    def _point(self, snapshot: Snapshot) -> Array:
-        """The acquisition's choice; the likeliest success while nothing keeps the limits."""
+    def _repeated(self, choice: Choice, repeat: ObservationWorth) -> Choice:
+        """The choice with the params of the observation that it repeats, if it is a repeat."""
+        if repeat.row is None:
+            return choice
+        first = self._context.history.succeeded[repeat.row]
+        params = dict(first.params)
+        return choice._replace(params=params, repeats=first.number, worth=repeat.gain)
+
+    def _point(self, snapshot: Snapshot) -> Array | None:
+        """The acquisition's choice; the likeliest success while nothing keeps the limits.
+
+        None if every point is excluded.
+        """
         scores: tuple[Bindable, ...] = (ChancePerCost(),)
         if math.isfinite(snapshot.best):  # a score may be -inf everywhere: nothing can be gained
             scores = (self._acquisition_at(snapshot), LCB(), *scores)
@@ -108,7 +153,7 @@ class Choosing:
             x = snapshot.sup(score).x
             if x is not None:
                 return x
-        raise self._nothing_left()
+        return None
 
     def _acquisition_at(self, snapshot: Snapshot) -> Acquisition:
         """The acquisition; on a box, LogEIPC in place of PBGI once nothing is worth its price.
@@ -137,14 +182,44 @@ class Choosing:
             self._context.log.commit(LambdaChosen(chosen.lam0))
         return chosen
 
-    def _nothing_left(self) -> InputError:
+    def _nothing_left(self, holding: Holding | None) -> NothingLeftError:
         state, budget = self._context.state, self._context.budget
         money = "" if budget.total is None else f" and {self._spending.left:g} may still be spent"
-        return InputError(
-            f"there is nothing left to ask: {len(state.history)} configurations are"
+        among = "" if holding is None else f" with fixed={dict(holding.fixed)}"
+        return NothingLeftError(
+            f"there is nothing left to ask{among}: {len(state.history)} configurations are"
             f" evaluated, {len(state.pending)} pending{money}. Ask should_stop() before"
             " ask()."
         )
+
+
+def action_instead(
+    snapshot: Snapshot, x: Array | None, holding: Holding | None, lam: float | None
+) -> ObservationWorth | None:
+    """The action that is worth more for its price than the acquisition's point, if one is to be.
+
+    That is a repeat that is worth more; and if what would be chosen is not worth its price by one
+    observation, the best that there is, by which the rule goes on.
+
+    Args:
+        snapshot: The moment, with values believed of pending trials.
+        x: The acquisition's point; None if there is none.
+        holding: The parameters that are held, if any.
+        lam: What a unit of cost is worth; None if a budget decides.
+    """
+    if not values_one_observation(snapshot):
+        return None
+    repeat = best_repeat(snapshot, None if holding is None else holding.matches(snapshot.X))
+    if x is None:
+        return repeat
+    chosen = new = observation_worth(snapshot, x)
+    if repeat is not None and repeat.log_gain_per_cost > new.log_gain_per_cost:
+        chosen = repeat
+    if lam is not None and holding is None and chosen.gain < lam * chosen.price:
+        best = best_observation(snapshot)
+        if best is not None and best.log_gain_per_cost > chosen.log_gain_per_cost:
+            chosen = best
+    return None if chosen is new else chosen
 
 
 def with_pending_believed(snapshot: Snapshot) -> Snapshot:
@@ -152,3 +227,8 @@ def with_pending_believed(snapshot: Snapshot) -> Snapshot:
     if not len(snapshot.pending):
         return snapshot
     return replace(snapshot, belief=snapshot.belief.with_pending(snapshot.pending))
+
+
+def with_effort(snapshot: Snapshot, search: Search | None) -> Snapshot:
+    """The snapshot with another effort of its searches; itself if there is none."""
+    return snapshot if search is None else replace(snapshot, search=search)

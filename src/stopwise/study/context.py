@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from stopwise.core.beliefs.laws import Loss
 from stopwise.core.beliefs.prices import CostModel
 from stopwise.core.space import Domain
 from stopwise.record.history import History
@@ -17,7 +18,7 @@ from stopwise.study.options import StudyOptions
 
 @dataclass(slots=True)
 class StudyContext:
-    """The options, space, cost model, event log, model and budget of a study."""
+    """The options, space, cost model, event log, model, budget and loss of a study."""
 
     options: StudyOptions
     domain: Domain
@@ -25,6 +26,10 @@ class StudyContext:
     log: EventLog
     model: ModelUpdates
     budget: Budget
+    loss: Loss | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.loss = self.options.loss  # a utility that goes the wrong way is refused here
 
     @property
     def state(self) -> State:

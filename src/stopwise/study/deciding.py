@@ -12,6 +12,7 @@ from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
 from stopwise.record.history import History
 from stopwise.stopping import StoppingRule, Verdict, make_rule
+from stopwise.stopping.signals import EVALUATIONS
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import (
     cap_verdict,
@@ -66,7 +67,7 @@ class Deciding:
         """The verdict of the hard limits; if they allow more, that of the rules."""
         state = self._context.state
         limit = self._hard_limit()
-        verdict = self._of_rules() if limit is None else limit
+        verdict = self._beside_fallback(self._of_rules()) if limit is None else limit
         if state.pending and verdict.rule != "initial":
             running = f"for new trials; {len(state.pending)} still running"
             verdict = replace(verdict, reason=f"{verdict.reason} ({running})")
@@ -95,10 +96,17 @@ class Deciding:
             return ended
         n, size = len(state.history.succeeded), self._design.size
         if n < size:
-            return Verdict.not_yet("initial", f"initial design, {n} of {size}", float(n))
+            gone = len(state.history) - n if context.options.failures == "chance" else 0
+            return Verdict.not_yet("initial", _designing(n, size, gone), float(n))
         if context.options.limits is not None and math.isinf(self._snapshots.now().best):
-            return Verdict.not_yet(LOOKING, _looking(state.history))
+            return self._looking()
         return None
+
+    def _looking(self) -> Verdict:
+        """The verdict while nothing keeps the limits: rules that count may stop, others wait."""
+        counting = [rule for rule in self._rules if rule.key == EVALUATIONS.key]
+        ended = next(filter(None, map(self._of_rule, counting)), None)
+        return ended or Verdict.not_yet(LOOKING, _looking(self._context.history))
 
     def _of_budget(self) -> Verdict | None:
         """Stop if no configuration that could be asked for is expected to be affordable."""
@@ -124,6 +132,15 @@ class Deciding:
             verdicts = [Verdict.not_yet("budget", sentence)]
         return next((v for v in verdicts if v.stop), verdicts[0])
 
+    def _beside_fallback(self, verdict: Verdict) -> Verdict:
+        """The verdict, which names the fallback while nothing that keeps the limits is better."""
+        fallback = self._context.options.fallback
+        if fallback is None or not self._snapshots.now().rests_on_fallback:
+            return verdict
+        note = f"gains are reckoned from the fallback of {quantity(fallback)}, which nothing"
+        reason = f"{verdict.reason} ({note} that keeps all limits has bettered)"
+        return replace(verdict, reason=reason)
+
     def _of_rule(self, rule: StoppingRule) -> Verdict:
         """The verdict of a rule; one that was not asked has no answer yet."""
         if rule.key in self._context.state.traces:
@@ -131,10 +148,17 @@ class Deciding:
         return Verdict.not_yet(rule.name, _looking(self._context.history))
 
 
+def _designing(n: int, size: int, failed: int) -> str:
+    """How far the initial design is, and what becomes of failures, in words."""
+    sentence = f"initial design, {n} of {size}"
+    return f"{sentence}; {failed} failed, and others are tried instead" if failed else sentence
+
+
 def _looking(history: History) -> str:
     """Why no rule decides while nothing keeps the limits, in words."""
     tried = len(history.succeeded)
     return (
-        f"none of {tried} evaluations has kept all limits, and the study looks for one that does"
-        " (fallback= would say what it is worth): go on"
+        f"none of {tried} evaluations has kept all limits, and the study looks for one that does,"
+        " until the budget, max_trials or a rule that counts ends it (fallback= would say what it"
+        " is worth): go on"
     )

@@ -103,6 +103,11 @@ class EventLog:
         """Whether the file of the journal is the one that was written, at its path."""
         return self._journal is None or self._journal.is_in_place
 
+    @property
+    def path(self) -> Path | None:
+        """The path of the journal; None if there is none."""
+        return None if self._journal is None else self._journal.path
+
     def move(self, path: str | PathLike[str] | None) -> Path:
         """Write the journal to another file and go on there; returns its path."""
         if self._journal is None:

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from stopwise.acquisition import ACQUISITIONS
 from stopwise.acquisition.chance_per_cost import ChancePerCost
 from stopwise.acquisition.logeipc import LogEIPC
+from stopwise.acquisition.one_observation import best_observation, values_one_observation
+from stopwise.acquisition.pbgi_d import PBGID
 from stopwise.core.beliefs.fit import NUGGET
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.limits import LEAST_VALUE, exp_or_inf
@@ -23,8 +27,11 @@ from stopwise.core.snapshot import Snapshot
 from stopwise.record.history import Observation
 from stopwise.record.promises import Promises
 from stopwise.stopping import StoppingRule, traits_of
+from stopwise.stopping.signals import in_currency
 from stopwise.stopping.verdict import Verdict
+from stopwise.study.budget_worth import budget_worth
 from stopwise.study.context import StudyContext
+from stopwise.study.lam_ladder import ladder, own_lam
 from stopwise.study.options import StudyOptions
 from stopwise.study.readings import Readings, readings_of
 
@@ -47,16 +54,38 @@ def explain(
     return "\n".join(
         [
             f"{verdict.rule}: {verdict.reason}.",
-            _remaining(snapshot, rules, context.domain.decode),
+            *_of_worth(context, snapshot),
+            *_remaining_actions(context, snapshot, rules),
+            *_by_budget(context, snapshot),
             *_of_success(context, snapshot),
+            *_of_paths(context, snapshot, rules),
             *kept,
             *_of_readings(readings_of(context, snapshot.belief.objective)),
+            *_ladder(context, snapshot, rules),
             *_warnings(snapshot, rules),
             *_underflows(context.history.succeeded),
             *_off_scale_noise(snapshot, context.options.noise),
             *_possible_bounds(snapshot.y, context.options),
         ]
     )
+
+
+def _by_budget(context: StudyContext, snapshot: Snapshot) -> list[str]:
+    """Whether going on is worth it at the lam that the budget has set, if it alone decides."""
+    state = context.state
+    acquisition = None if state.lam0 is None else PBGID(state.lam0)
+    worth = budget_worth(context.options, acquisition, state.traces, snapshot)
+    return [] if worth is None else [worth.words]
+
+
+def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]) -> list[str]:
+    """When other lams would have stopped; where there is no lam, nothing."""
+    state, options = context.state, context.options
+    lam = own_lam(rules, options.lam, SimpleNamespace(lam0=state.lam0))
+    if lam is None or snapshot.sup(LogEIPC()).x is None:
+        return []
+    found = ladder(state.traces, snapshot, state.history, rules, lam, sign=options.sign)
+    return found.lines[:-1]  # at which lam it would stop now is said before
 
 
 def _explain_looking(context: StudyContext, snapshot: Snapshot, verdict: Verdict) -> str:
@@ -88,6 +117,18 @@ def _of_success(context: StudyContext, snapshot: Snapshot) -> list[str]:
     return [says]
 
 
+def _of_paths(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]) -> list[str]:
+    """Who draws sample paths, where some evaluations failed or broke a limit."""
+    chosen = context.options.acquisition
+    chosen = ACQUISITIONS[chosen] if isinstance(chosen, str) else chosen  # type: ignore[assignment]
+    who = ["the acquisition"] if getattr(chosen, "draws_paths", False) else []
+    who += [f"the rule {r.name!r}" for r in rules if traits_of(r).signal.draws_paths]
+    if snapshot.belief.success is None or not who:
+        return []
+    says = f"Drawn from sample paths: {', '.join(who)}. A path knows no chance to succeed"
+    return [f"{says}: in it a failure, or a point that breaks a limit, is an ordinary value."]
+
+
 def _remaining(
     snapshot: Snapshot,
     rules: list[StoppingRule],
@@ -101,11 +142,58 @@ def _remaining(
     gain, cost = math.exp(best.value + log_cost), math.exp(log_cost)
     has_lam = any(traits_of(rule).lam is not None for rule in rules)
     who = "One" if has_lam else "No rule here has a lam; the PBGI rule"
+    gained, units = f"gain {quantity(gain)}", "objective units"
+    if snapshot.loss is not None:
+        gained = f"be worth {in_currency(gain, snapshot.currency)} more"
+        units = snapshot.currency or "units of worth"
     return (
-        f"The best remaining candidate is {decode(best.x[None, :])[0]}: it is expected to gain"
-        f" {quantity(gain)} and costs {quantity(cost)}.\n{who} would go on for any lam below"
-        f" {quantity(exp_or_inf(best.value))} (objective units per unit of cost)."
+        f"The best remaining candidate is {decode(best.x[None, :])[0]}: it is expected to"
+        f" {gained} and costs {quantity(cost)}.\n{who} would go on for any lam below"
+        f" {quantity(exp_or_inf(best.value))} ({units} per unit of cost)."
     )
+
+
+def _remaining_actions(
+    context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
+) -> list[str]:
+    """The best remaining candidate; where repeats are allowed, the best observation to make."""
+    if not values_one_observation(snapshot):
+        return [_remaining(snapshot, rules, context.domain.decode)]
+    lines = []
+    for trial in context.state.pending.values():
+        if trial.repeats is not None:
+            what = f"Trial {trial.number} is a repeat of trial {trial.repeats}"
+            worth = _worth(trial.worth or 0.0, trial.expected_cost or 0.0, "knowing it better")
+            lines.append(f"{what}: {worth}.")
+    best = best_observation(snapshot)
+    if best is None or best.gain <= 0.0:
+        return [*lines, "No observation is expected to change which configuration is the best."]
+    if best.row is None:
+        what, it = f"evaluates {context.domain.decode(best.x[None, :])[0]}", "it"
+    else:
+        number = context.history.succeeded[best.row].number
+        what, it = f"is a repeat of trial {number}", "knowing it better"
+    has_lam = any(traits_of(rule).lam is not None for rule in rules)
+    who = "One" if has_lam else "No rule here has a lam; the PBGI rule"
+    rate = quantity(best.gain / best.price)
+    return [
+        *lines,
+        f"The best remaining action {what}: {_worth(best.gain, best.price, it)}.",
+        f"{who} would go on for any lam below {rate} (objective units per unit of cost).",
+    ]
+
+
+def _worth(gain: float, price: float, it: str) -> str:
+    return f"{it} is worth {quantity(gain)} and costs {quantity(price)}"
+
+
+def _of_worth(context: StudyContext, snapshot: Snapshot) -> list[str]:
+    """What the best value is worth, where there is a utility."""
+    if snapshot.loss is None:
+        return []
+    value = quantity(context.options.sign * snapshot.best)
+    worth = in_currency(-snapshot.level, snapshot.currency)
+    return [f"The best value, {value}, is worth {worth}."]
 
 
 def _of_readings(readings: Readings | None) -> list[str]:
@@ -198,7 +286,8 @@ def _thresholds(rule: StoppingRule, snapshot: Snapshot) -> Iterator[tuple[str, f
     """The numbers in objective units that a rule compares with, each with its name."""
     traits = traits_of(rule)
     best = snapshot.sup(LogEIPC())
-    if traits.lam is not None and best.x is not None:
+    # A utility is in a currency of the user's, which the scale of the values says nothing of.
+    if traits.lam is not None and best.x is not None and snapshot.loss is None:
         cost = math.exp(_log_price(snapshot, best.x))
         name = f"lam = {quantity(traits.lam)} times the cost of {quantity(cost)}"
         yield name, traits.lam * cost

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,15 @@ from stopwise.core.search.supremum import Search
 from stopwise.core.space import Space
 from stopwise.record.events import TrialAsked
 from stopwise.record.history import Trial
-from stopwise.record.outcomes import Outcome
 from stopwise.stopping import StoppingRule, Verdict
 from stopwise.study.deciding import Deciding
+from stopwise.study.evaluation import Evaluation, unpacked
 from stopwise.study.exclusive import exclusive
 from stopwise.study.options import spells_out_options
 from stopwise.study.study import Study
-from stopwise.study.telling import observation_of
+from stopwise.study.telling import Value, observations_of
+
+_LIGHT = Search(raw=128, restarts=2)
 
 
 class ExternalStudy(Study):
@@ -65,23 +67,34 @@ class ExternalStudy(Study):
         return trial
 
     @exclusive
+    def ask_beside(self) -> Trial:
+        """One more configuration beside pending ones, for somebody who waits.
+
+        The search for it is lighter than that of ``ask``: what the pending ones will give is only
+        believed, so its choice is less certain than its search.
+        """
+        self._context.log.check_writable()
+        return self._asking.trials(1, None, _LIGHT)[0]
+
+    @exclusive
     def tell(
         self,
         trial: Trial | Mapping[str, Any],
-        value: float | Outcome | None,
-        cost: float | None = None,
+        value: Value | Evaluation | Sequence[Value],
+        cost: float | Sequence[float] | None = None,
         *,
         charge: bool | None = None,
         message: str = "",
         outcomes: Mapping[str, float] | None = None,
     ) -> None:
         """Report an evaluation, as in ``Study``; one told by params counts in the design."""
+        plain, cost, outcomes = unpacked(value, cost, outcomes)
         if not isinstance(trial, Trial):
             # What cannot be told is refused here, before the design is changed.
-            observation_of(
+            observations_of(
                 self._context,
                 trial,
-                value,
+                plain,
                 cost,
                 charge=charge,
                 message=message,
@@ -89,7 +102,7 @@ class ExternalStudy(Study):
             )
             self._design.plan(check_budget=False)
             self._design.make_room(trial)
-        super().tell(trial, value, cost, charge=charge, message=message, outcomes=outcomes)
+        super().tell(trial, plain, cost, charge=charge, message=message, outcomes=outcomes)
 
     @exclusive
     @single_threaded

@@ -43,6 +43,7 @@ class Guarantee:
         delta: Risk of the bound on evaluations.
         cheapest: The lowest price of any evaluation, or None where it is not known.
         broken: The assumptions that do not hold for this study, in words.
+        units: What gains are counted in, in words.
     """
 
     lam: float
@@ -52,6 +53,7 @@ class Guarantee:
     delta: float
     cheapest: float | None
     broken: tuple[str, ...]
+    units: str = "objective units"
 
     @property
     def regret(self) -> float:
@@ -77,7 +79,7 @@ class Guarantee:
         lines += [
             (
                 f"Expected regret plus lam times spend: at most {quantity(self.regret)}"
-                " (= U + lam C), in objective units."
+                f" (= U + lam C), in {self.units}."
             ),
             f"Expected spend: at most {quantity(self.spend)} (= U/lam + C), in units of cost.",
         ]
@@ -172,8 +174,15 @@ def _unproved(context: StudyContext, snapshot: Snapshot) -> list[str]:
         unproved.append(
             f"what the model expects beyond bounds=({low}, {high}) is taken to lie at the bound"
         )
+    if context.loss is not None:
+        unproved.append("gains are counted by what values are worth, not by the values")
     if context.options.limits is not None:
         unproved.append("whether limits are kept is learned from the data, not given")
+    if snapshot.belief.success is not None:
+        unproved.append(
+            "U is drawn from sample paths, in which a failure or a broken limit is an ordinary"
+            " value"
+        )
     return unproved
 
 
@@ -232,4 +241,7 @@ def guarantee_of(
             pending=len(context.state.pending),
             of_model=_unproved(context, snapshot),
         ),
+        "objective units"
+        if context.loss is None
+        else context.options.currency or "units of worth",
     )

@@ -17,11 +17,15 @@ import numpy as np
 from stopwise.core.beliefs.prices import is_known
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.space import Domain
+from stopwise.core.space.held import Holding
 from stopwise.record.events import DesignPlanned
 from stopwise.study.context import StudyContext
 from stopwise.study.designs import DesignSoFar, design_of
 from stopwise.study.spending import Spending
 
+# After so many times its size a design is done with the values that it has: where most evaluations
+# fail, a model of where they do chooses better than further points that are spread evenly.
+TRIES = 2.0
 _EXTRA = 64  # points drawn to find an affordable one while there are no observations
 
 
@@ -85,8 +89,20 @@ class InitialDesign:
             missing = distinct(self._context.domain, list(wanted_first), self._taken())
         self._context.log.commit(DesignPlanned(size, tuple(missing)))
 
+    def give_up(self) -> None:
+        """End a design of which so much has failed that ``TRIES`` times its size was evaluated.
+
+        Only where failures teach (``failures="chance"``), and not before there is a value.
+        """
+        state, n = self._context.state, len(self._context.history.succeeded)
+        if state.initial is None or self._context.options.failures != "chance":
+            return
+        if 0 < n < state.initial and len(state.history) >= TRIES * state.initial:
+            self._context.log.commit(DesignPlanned(n, ()))
+
     def next(self) -> dict[str, Any] | None:
         """The next affordable point of the design, if any; points before it are left out."""
+        self.give_up()
         while self._context.state.queue:  # each pass takes a point of it away
             params, *others = self._context.state.queue
             if self._spending.is_payable(params):
@@ -94,13 +110,21 @@ class InitialDesign:
             self._context.log.commit(DesignPlanned(max(self.size - 1, 1), tuple(others)))
         return None
 
-    def another(self) -> dict[str, Any] | None:
-        """An affordable point that is not queued.
+    def another(self, holding: Holding | None = None) -> dict[str, Any] | None:
+        """An affordable point that is not queued, unless one in the queue has the held values.
 
         It is the next one of a design that does not plan ahead, or beyond the design, for example
         because some of its points failed.
+
+        Args:
+            holding: The parameters that are held, if any.
         """
-        drawn = (params for size in (1, _EXTRA) for params in self.points(size))
+        queued: list[dict[str, Any]] = []
+        if holding is not None:
+            queued = [dict(p) for p in self._context.state.queue if holding.agrees(p)]
+        drawn = (
+            params for size in (1, _EXTRA) for params in self.points(size, queued, holding=holding)
+        )
         return next(filter(self._spending.is_payable, drawn), None)
 
     def cheapest(self) -> float:
@@ -122,23 +146,34 @@ class InitialDesign:
         queue.remove(same[0] if same else queue[-1])
         self._context.log.commit(DesignPlanned(self.size, tuple(queue)))
 
-    def points(self, size: int, first: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
+    def points(
+        self,
+        size: int,
+        first: Sequence[Mapping[str, Any]] = (),
+        *,
+        holding: Holding | None = None,
+    ) -> list[dict[str, Any]]:
         """Points that are neither evaluated nor pending, none twice, beginning with ``first``.
 
         Args:
             size: Number of points, ``first`` included; fewer if the domain has no more.
             first: Configurations that come first, however many they are.
+            holding: Parameters that all points but the first ones have at given values.
         """
         encoded, taken = self._context.model.encoded, self._taken()
         chosen = distinct(self._context.domain, first, taken)
         paid_at, paid = encoded.paid(self._context.history)
-        so_far = self._so_far(np.vstack([taken, encoded.encode(chosen)]), paid_at, paid)
+        so_far = self._so_far(np.vstack([taken, encoded.encode(chosen)]), paid_at, paid, holding)
         return chosen + self._design.points(max(size - len(chosen), 0), so_far)
 
-    def _so_far(self, taken: Array, paid_at: Array, paid: Array) -> DesignSoFar:
+    def _so_far(
+        self, taken: Array, paid_at: Array, paid: Array, holding: Holding | None = None
+    ) -> DesignSoFar:
         context = self._context
+        domain = context.domain if holding is None else holding.domain
+        among = None if holding is None else holding.rows
         return DesignSoFar(
-            context.domain, context.cost_model, context.options.seed, taken, paid_at, paid
+            domain, context.cost_model, context.options.seed, taken, paid_at, paid, among
         )
 
     def _missing(self) -> list[dict[str, Any]]:

@@ -3,26 +3,25 @@
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import closing
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 from stopwise.core.checks import Direction, checked_whole
 from stopwise.core.space import Space
 from stopwise.errors import InputError, InputTypeError
 from stopwise.record.history import Trial
-from stopwise.record.journal import has_begun
+from stopwise.record.journal import ResumeWarning, has_begun
 from stopwise.study import Study
 from stopwise.study.display import Silent
-from stopwise.study.evaluation import as_evaluation
 from stopwise.study.options import check_names, spells_out_options
 from stopwise.study.result import Result
-from stopwise.study.saving import saved_if_lost, tell_or_save
+from stopwise.study.returned import Evaluated, as_telling
+from stopwise.study.saving import interrupts_noted, saved_if_lost, tell_or_save
 
 Objective = Callable[[dict[str, Any]], Any]
 
@@ -45,7 +44,8 @@ def minimize(
             ``cost="reported"``, or with ``limits`` an ``Evaluation`` (or a dict with its keys),
             which has the measured outcomes too. An evaluation that raises, or returns None, nan,
             inf or a value beyond 1e100, has failed: it is recorded with its cost and message, and
-            the study goes on.
+            the study goes on. Ctrl-C ends the run; what was told is in the journal, if there is
+            one.
         space: The search space, as for ``Study``.
         executor: Any ``concurrent.futures`` executor, to evaluate in parallel. After a stop,
             running evaluations are finished and counted.
@@ -67,7 +67,12 @@ def minimize(
         'pbgi'
     """
     study, cost = _begun(space, "minimize", journal, options), options.get("cost")
-    with closing(study), saved_if_lost(study), _progress(progress, cost) as display:
+    with (
+        closing(study),
+        interrupts_noted(study),
+        saved_if_lost(study),
+        _progress(progress, cost) as display,
+    ):
         return _run(objective, study, cost, executor, workers, display)
 
 
@@ -84,7 +89,12 @@ def maximize(
 ) -> Result:
     """Maximise an objective; see ``minimize``."""
     study, cost = _begun(space, "maximize", journal, options), options.get("cost")
-    with closing(study), saved_if_lost(study), _progress(progress, cost) as display:
+    with (
+        closing(study),
+        interrupts_noted(study),
+        saved_if_lost(study),
+        _progress(progress, cost) as display,
+    ):
         return _run(objective, study, cost, executor, workers, display)
 
 
@@ -102,7 +112,12 @@ def _begun(
     check_names(options, owner=f"{direction}()", leave_out=("direction",), also=also)
     if journal is None or not has_begun(journal):
         return Study(space, direction=direction, journal=journal, **options)
-    return Study.resume(journal, space=space, direction=direction, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResumeWarning)  # its notes are given to the caller's line
+        study = Study.resume(journal, space=space, direction=direction, **options)
+    for note in study.notes:
+        warnings.warn(note, ResumeWarning, stacklevel=3)
+    return study
 
 
 def _run(
@@ -193,14 +208,6 @@ def _progress(given: object, cost: object) -> Silent:
     return Progress(unit=SECONDS if seconds else "")
 
 
-class Evaluated(NamedTuple):
-    """The result of one call of the objective; plain values, so that it can cross processes."""
-
-    returned: Any
-    seconds: float
-    error: str = ""
-
-
 def evaluate(objective: Objective, params: dict[str, Any]) -> Evaluated:
     """Call the objective and time it; an exception means a failed evaluation."""
     begin = time.perf_counter()
@@ -225,35 +232,8 @@ def _elapsed(begin: float) -> float:
 
 
 def _tell(study: Study, trial: Trial, evaluated: Evaluated, cost: object) -> None:
-    value, paid, outcomes = evaluated.returned, None, None
-    word = cost if isinstance(cost, str) else ""
-    more = as_evaluation(value)
-    if more is not None:
-        value, outcomes = more.value, more.outcomes or None
-        value = value if more.cost is None else (value, more.cost)
-    pair = isinstance(value, tuple) and len(value) == 2
-    if word == "seconds":
-        paid = evaluated.seconds
-    elif pair and cost is not None:
-        value, paid = value
-    elif word == "reported" and value is not None:
-        message = (
-            f"with cost='reported' the objective returns (value, cost), got {value!r}. Return"
-            " both, or use cost='seconds' to have it timed."
-        )
-        raise InputTypeError(message)
-    error = evaluated.error or _not_measured(outcomes)
-    if error:  # as a value that is nan, an outcome that is nan is a failure
-        value, outcomes = None, None
-    tell_or_save(study, trial, value, paid, message=error, outcomes=outcomes)
-
-
-def _not_measured(outcomes: Mapping[str, Any] | None) -> str:
-    """Which outcome is no number, in a sentence; empty if all are."""
-    for name, value in (outcomes or {}).items():
-        if value is None or (isinstance(value, float) and not math.isfinite(value)):
-            return f"the outcome {name!r} is {value}"
-    return ""
+    told = as_telling(evaluated, cost, study.options)
+    tell_or_save(study, trial, told.value, told.cost, message=told.message, outcomes=told.outcomes)
 
 
 def _check_callable(objective: object) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,6 +86,8 @@ class ModelUpdates:
         """The belief after the history of a state."""
         history = state.history
         if self._latest is None or self._of is not history.observations:
+            if not _goes_on(self._of or (), history.observations):  # a report was amended
+                self._anchor = self._of_prefix = None
             X, y = self.encoded.evaluated(history)
             updated = self._updated(X, y, state)
             self._latest = updated, self._with_failures(updated.belief, history, X, y)
@@ -212,7 +214,7 @@ class ModelUpdates:
         sign, chances = self._options.sign, self._options.failures == "chance"
         return [
             Seen(foresight, came=value is not None and sign * value < foresight.level)
-            for foresight, value in state.told_choices
+            for foresight, value in state.told_choices.values()
             if not (chances and value is None)
         ]
 
@@ -276,3 +278,8 @@ class ModelUpdates:
         keys = set(self._domain.key(evaluated))
         first = {key: i for i, key in reversed(list(enumerate(self._domain.key(failed))))}
         return failed[sorted(i for key, i in first.items() if key not in keys)]
+
+
+def _goes_on(before: Sequence[Observation], now: Sequence[Observation]) -> bool:
+    """Whether a history begins with another one."""
+    return len(before) <= len(now) and all(a is b for a, b in zip(before, now, strict=False))

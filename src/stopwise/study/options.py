@@ -13,15 +13,16 @@ import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from numpy.typing import ArrayLike
 
 from stopwise.acquisition import Acquisition
+from stopwise.core.beliefs.laws import Loss
 from stopwise.core.beliefs.models import SurrogateModel, make_model, prior_of
 from stopwise.core.beliefs.prices import CostModel, cost_model
 from stopwise.core.beliefs.priors import priors
+from stopwise.core.beliefs.utilities import OwnUtility, Utility, checked_utility
 from stopwise.core.checks import (
     Bounds,
     checked_bounds,
@@ -35,9 +36,9 @@ from stopwise.core.checks import (
     minimised_bounds,
 )
 from stopwise.core.exchange_rate import check_lam
+from stopwise.core.other_names import meant
 from stopwise.core.outcome_limits import Limits, checked_fallback, checked_limits
 from stopwise.core.space import Space
-from stopwise.core.space.configspace import is_configspace, read_configspace
 from stopwise.core.space.constraints import Constraint, checked_constraints
 from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
@@ -51,8 +52,6 @@ Constraints: TypeAlias = (
     | Callable[[Mapping[str, Any]], bool]
     | Sequence[str | Callable[[Mapping[str, Any]], bool] | Constraint]
 )
-
-WITH_OUTCOMES = ("limits", "fallback")  # for those through whom measured outcomes are told
 
 _LARGEST_DESIGN = 100_000  # points
 OPTIONS_LINE = "        **options: Each option of ``StudyOptions``.\n"  # in docstrings
@@ -87,6 +86,7 @@ class StudyOptions:
     Args:
         lam: What a unit of cost is worth, in objective units; see ``exchange_rate``. (The paper's
             values are for percentage points: accuracy in [0, 1] needs values 100 times smaller.)
+            With a utility it is in the utility's units, and 1 if left out.
         cost: None (each evaluation costs 1), a callable of the params, an array with one cost per
             row of ``Candidates``, ``"seconds"`` or ``"reported"`` (told, and learned), or a
             ``CostModel``.
@@ -97,9 +97,14 @@ class StudyOptions:
         stopping: A name of ``RULES``, a rule, or several: any of them stops. ``"pbgi"`` is
             ``PBGI(lam)``, the rule that the paper's theorem is about.
         watch: Rules that are recorded but not obeyed.
+        utility: What a value is worth, if that is not the value itself: one of ``sw.utility``, or
+            an object with the methods of ``sw.utility.OwnUtility``. Better values must not be
+            worth less. Gains, fair values and promises are then in its units.
         noise: None where evaluations are exact, a variance in squared objective units, or
             ``"learn"``.
-        replicates: With noise, whether a configuration may be evaluated again.
+        replicates: With noise, whether a configuration may be evaluated again: where knowing it
+            better is worth more for its price than something new. Choices and the rule then value
+            each action by what one noisy observation is expected to bring.
         surrogate: The model of the objective, and with it the initial design. ``"default"``:
             several readings of bad values, weighed by whether their promises came, after a
             design that counts its price. ``"plain"``: one Gaussian process, after 2(d + 1)
@@ -135,6 +140,7 @@ class StudyOptions:
     acquisition: str | Acquisition = _option("pbgi", codec.ACQUISITION, may_change=True)
     stopping: Rules = _option("pbgi", codec.RULES, may_change=True)
     watch: Rules = _option((), codec.RULES, may_change=True)
+    utility: Utility | OwnUtility | None = _option(None, codec.UTILITY)
     noise: float | Literal["learn"] | None = _option(None)
     replicates: bool = _option(False)  # noqa: FBT003  a default
     surrogate: str | SurrogateModel = _option("default", codec.SURROGATE, unwritten="plain")
@@ -164,9 +170,10 @@ class StudyOptions:
             "replicates": checked_replicates(self.replicates, self.noise),
             "constraints": checked_constraints(self.constraints),
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
+            "utility": checked_utility(self.utility),
         }
-        if self.lam is not None:
-            checked["lam"] = check_lam(self.lam)
+        if self.lam is not None or self.utility is not None:  # a utility is in units of cost
+            checked["lam"] = 1.0 if self.lam is None else check_lam(self.lam)
         if self.max_trials is not None:
             checked["max_trials"] = checked_whole("max_trials", self.max_trials)
         if self.n_initial is not None:
@@ -216,6 +223,17 @@ class StudyOptions:
         return math.inf if self.fallback is None else self.sign * self.fallback
 
     @property
+    def loss(self) -> Loss | None:
+        """Minus the utility of what is minimised; one that goes the wrong way is refused."""
+        utility = checked_utility(self.utility)
+        return None if utility is None else utility.loss(self.sign)
+
+    @property
+    def currency(self) -> str:
+        """The name of the utility's unit; empty if it has none."""
+        return getattr(self.utility, "unit", "")
+
+    @property
     def lam_from_budget(self) -> bool:
         """Whether the budget alone says what a unit of cost is worth."""
         return self.lam is None and self.budget is not None
@@ -233,16 +251,6 @@ class StudyOptions:
         return option_values_as_json(values, params)
 
 
-def plain_space(space: Space, options: dict[str, Any]) -> tuple[Space, dict[str, Any]]:
-    """A space of ConfigSpace as one of ours, and options with what it forbids; others as is."""
-    if not is_configspace(space):
-        return space, options
-    parameters, forbidden = read_configspace(space)
-    if forbidden:
-        options["constraints"] = [*checked_constraints(options.get("constraints")), *forbidden]
-    return parameters, options
-
-
 def check_names(
     given: Collection[str],
     *,
@@ -254,8 +262,8 @@ def check_names(
     unknown = [name for name in given if name not in names(leave_out)]
     if unknown:
         allowed = [*names(leave_out), *also]
-        close = get_close_matches(unknown[0], allowed, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        question = meant(unknown[0], allowed, elsewhere=leave_out)
+        hint = f" ({question})" if question else ""
         message = f"{unknown[0]!r} is no option of {owner}{hint}; it has {', '.join(allowed)}."
         raise InputTypeError(message)
 

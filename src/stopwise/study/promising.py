@@ -14,12 +14,13 @@ import numpy as np
 
 from stopwise.core.beliefs.ensemble import Ensemble
 from stopwise.core.beliefs.foresight import Foresight
+from stopwise.core.beliefs.laws import Loss
 from stopwise.core.beliefs.lowest_mean import actual_fall, expected_fall
 from stopwise.core.beliefs.surrogate import Updatable
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.snapshot import Snapshot
-from stopwise.record.history import Observation
+from stopwise.record.history import History, Observation
 from stopwise.study.context import StudyContext
 
 
@@ -28,11 +29,11 @@ def promised_gain(snapshot: Snapshot, x: Array) -> float:
     belief = snapshot.belief
     if not belief.objective.exact and snapshot.has_incumbent:
         X = snapshot.X[np.isfinite(snapshot.judged)]
-        falls = [w * expected_fall(each, X, x) for w, each in belief.own.weighted]
+        falls = [w * expected_fall(each, X, x, snapshot.loss) for w, each in belief.own.weighted]
         chance = math.exp(float(belief.log_chance(x[None, :])[0]))
         return chance * belief.trust * sum(falls)
-    law = snapshot.law(x[None, :], from_incumbent=True)
-    return math.exp(float(law.log_ei(snapshot.best).value[0]))
+    law = snapshot.law(x[None, :], from_incumbent=True, valued=True)
+    return math.exp(float(law.log_ei(snapshot.level).value[0]))
 
 
 def foreseen(snapshot: Snapshot, x: Array) -> Foresight | None:
@@ -41,14 +42,17 @@ def foreseen(snapshot: Snapshot, x: Array) -> Foresight | None:
     That is the promise before it is discounted, of an evaluation that succeeds; where nothing is
     promised nothing is foreseen.
     """
-    objective, best = snapshot.belief.objective, snapshot.best
+    objective, best, loss = snapshot.belief.objective, snapshot.best, snapshot.loss
     if not isinstance(objective, Ensemble):
         return None
     at = x[None, :]
     believed = replace(snapshot.belief, success=None)
-    law = snapshot.law(at, believed, from_incumbent=True)
-    level = best - math.exp(float(law.log_ei(best).value[0])) / snapshot.belief.trust
-    if not level < best:
+    law = snapshot.law(at, believed, from_incumbent=True, valued=True)
+    gain = math.exp(float(law.log_ei(snapshot.level).value[0])) / snapshot.belief.trust
+    level = snapshot.level - gain
+    if loss is not None:  # back to a value
+        level = float(loss.inverse(np.array([level]))[0])
+    if not -math.inf < level < best:
         return None
     each = objective.each_relative_to(snapshot.X[snapshot.incumbent], best)
     chances = (math.exp(float(model.law(at).log_cdf(level)[0])) for model in each)
@@ -76,6 +80,33 @@ class Promising:
             self._beliefs[state.next] = snapshot.belief.own
         return promised_gain(chosen_by, x)
 
+    def anew(self, history: History, since: int) -> dict[int, float]:
+        """What came of promises, after the report of trial ``since`` was amended.
+
+        That of the trial and of those told after it, where observations are exact. Where they are
+        noisy a gain was judged by the model of its time, and that judgement stays, but for a
+        trial that has no value after all.
+
+        Args:
+            history: The history as it is now.
+            since: Number of the trial.
+        """
+        options, kept = self._context.options, self._context.state.promises
+        self._beliefs = {}  # they are those of the report before
+        gains: dict[int, float] = {}
+        best, is_due = options.minimised_fallback, False
+        for observation in history:
+            is_due = is_due or observation.number == since
+            value, gain = math.inf, 0.0
+            if observation.value is not None and not observation.infeasible:
+                value = options.sign * observation.value
+                gain = _gain(best, value, self._context.loss) if math.isfinite(best) else 0.0
+            is_exact = options.noise is None or observation.failed
+            if is_due and is_exact and observation.number in kept:
+                gains[observation.number] = gain
+            best = min(best, value)
+        return gains
+
     def delivered(self, observation: Observation) -> float | None:
         """The gain that comes of an observation that is about to be told; None if none was due."""
         context, state = self._context, self._context.state
@@ -87,7 +118,8 @@ class Promising:
         value, kept = sign * observation.value, state.history.feasible
         if context.options.noise is None or not kept:
             values = [sign * float(o.value or 0.0) for o in kept]
-            return max(min([*values, context.options.minimised_fallback]) - value, 0.0)
+            best = min([*values, context.options.minimised_fallback])
+            return _gain(best, value, context.loss)
         return self._fall(observation, value)
 
     @single_threaded
@@ -105,4 +137,11 @@ class Promising:
         [x] = np.asarray(context.domain.encode(observation.params))
         feasible = context.model.successes.feasible(history)
         X = X if feasible is None or not feasible.any() else X[feasible]
-        return sum(w * actual_fall(each, X, x, value) for w, each in model.weighted)
+        return sum(w * actual_fall(each, X, x, value, context.loss) for w, each in model.weighted)
+
+
+def _gain(best: float, value: float, loss: Loss | None) -> float:
+    """How much better a value is than the best so far, or by how much more it is worth."""
+    if loss is not None:
+        best, value = loss(np.array([best, value])).tolist()
+    return max(best - value, 0.0)

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
+import numpy as np
+
 from stopwise.acquisition import Acquisition
 from stopwise.core.quantity import quantity
 from stopwise.core.traces import Trace
@@ -81,6 +83,18 @@ class ReadableStudy:
     def promises(self) -> Promises:
         """The gain promised by each choice of the acquisition, and the gain that came of it."""
         return Promises(tuple(self._context.state.promises.values()))
+
+    @exclusive
+    def worth(self, value: float) -> float | None:
+        """What a value of the objective is worth by the utility; None without one.
+
+        Args:
+            value: A value, such as ``study.best.value``.
+        """
+        loss = self._context.loss
+        if loss is None:
+            return None
+        return -float(loss(np.array([self.options.sign * value]))[0])
 
     @property
     def spent(self) -> float:

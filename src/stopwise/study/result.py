@@ -29,12 +29,14 @@ class Best:
         value: Its value; where evaluations are noisy, its posterior mean.
         number: Number of its trial.
         std: Standard deviation of the value; 0 where evaluations are exact.
+        outcomes: What was measured besides the value, by name.
     """
 
     params: Mapping[str, Any]
     value: float
     number: int
     std: float = 0.0
+    outcomes: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Result:
     """The result of a study.
 
     Args:
-        best: The best configuration; None if no evaluation succeeded.
+        best: The best configuration that keeps all limits; None if no evaluation does.
         verdict: The last answer of the stopping rules, with its reason.
         spent: Sum of the costs paid.
         history: Every observation.
@@ -55,6 +57,14 @@ class Result:
     history: History = field(repr=False)
     traces: Mapping[str, Trace] = field(repr=False)
     _study: Any = field(default=None, repr=False, compare=False)  # reports are made from it
+
+    @property
+    def worth(self) -> float | None:
+        """What the best value is worth by the utility; None without a utility or a value."""
+        if self.best is None or self._study is None:
+            return None
+        worth: float | None = self._study.worth(self.best.value)
+        return worth
 
     @property
     def promises(self) -> Promises:
@@ -94,6 +104,10 @@ class Result:
     def plot_promises(self) -> Plot:
         """The gains that choices promised, against those that came, added up."""
         return self._plot("promises")
+
+    def plot_importance(self) -> Plot:
+        """How much each parameter matters, with its uncertainty."""
+        return self._plot("importance")
 
     def plot_slices(self) -> Plot:
         """The model's prediction along each parameter, through the best configuration."""

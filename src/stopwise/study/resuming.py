@@ -27,9 +27,9 @@ from stopwise.study.options import (
     may_change,
     option_values_as_json,
     option_values_from_json,
-    plain_space,
     unwritten,
 )
+from stopwise.study.plain_space import plain_space
 
 
 class ResumedStudy(NamedTuple):
@@ -41,7 +41,8 @@ class ResumedStudy(NamedTuple):
         state: The state after all events.
         notes: Sentences that the user should read.
         journal: The journal, open for writing; None if it is only looked at.
-        event: That it was resumed; written once its options have been accepted.
+        event: That it was resumed; written once its options have been accepted. None if there is
+            nothing to write.
     """
 
     space: Space
@@ -52,27 +53,30 @@ class ResumedStudy(NamedTuple):
     event: StudyResumed | None = None
 
 
-def resume(path: str | PathLike[str], given: Mapping[str, Any], version: str) -> ResumedStudy:
+def resume(
+    path: str | PathLike[str], given: Mapping[str, Any], version: str, *, again: bool = True
+) -> ResumedStudy:
     """Open a journal to continue its study.
 
     Args:
         path: Path of the file.
         given: Options handed in: objects that a file cannot hold, and options to change.
         version: Version of this package.
+        again: Whether pending trials are to be handed out again.
     """
     options = dict(given)
     if "space" in options:
         options["space"], options = plain_space(options["space"], options)
     file, content = reopen(path)
     try:
-        return _resumed(file, content, options, version)
+        return _resumed(file, content, options, version, again=again)
     except BaseException:
         file.close()
         raise
 
 
 def _resumed(
-    file: LineFile, content: JournalContent, given: dict[str, Any], version: str
+    file: LineFile, content: JournalContent, given: dict[str, Any], version: str, *, again: bool
 ) -> ResumedStudy:
     with content.reading_header():
         begun_by = content.header["version"]
@@ -91,7 +95,8 @@ def _resumed(
             f"the last line of {content.path.name} was cut short ({content.torn} bytes, from a"
             " crash) and is removed; what it said had not been confirmed to anybody"
         )
-    event = StudyResumed(version, changes)
+    # One call of many on a study that others are at work on need not be told of.
+    event = StudyResumed(version, changes, again) if again or changes else None
     return ResumedStudy(space, options, state, tuple(notes), Journal(file, domain), event)
 
 
@@ -112,6 +117,9 @@ def load(path: str | PathLike[str]) -> ResumedStudy:
         if missing := owned(values[name]):
             notes.append(f"{name} {missing[0]} is not at hand; {stand_in!r} stands in for it")
             values[name] = stand_in
+    if missing := owned(values["utility"]):
+        notes.append(f"utility {missing[0]} is not at hand; values stand in for their worth")
+        values["utility"] = None
     if missing := owned(values["constraints"]):
         notes.append(f"constraints are not at hand and left out: {', '.join(missing)}")
         values["constraints"] = [c for c in values["constraints"] if not owned(c)]

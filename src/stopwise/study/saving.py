@@ -30,6 +30,24 @@ def saved_if_lost(study: Study) -> Iterator[None]:
         raise JournalError(f"{error} Everything was saved: go on with {path}.") from error
 
 
+@contextmanager
+def interrupts_noted(study: Study) -> Iterator[None]:
+    """Add to an interrupt (Ctrl-C) what was saved, and how to go on; Python shows it last."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        told, journal = len(study.history), study._context.log.path  # noqa: SLF001  as above
+        saved = (
+            f"{told} evaluations were told, and none was saved: with journal='run.jsonl' the same"
+            " call would go on where it was interrupted."
+            if journal is None
+            else f"Nothing that was told is lost: {told} evaluations are in {journal}, and the"
+            " same call goes on from there. What was being evaluated is asked for again."
+        )
+        interrupt.add_note(f"stopwise: {saved}")
+        raise
+
+
 def tell_or_save(
     study: Study,
     trial: Trial,

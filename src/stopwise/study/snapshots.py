@@ -19,6 +19,7 @@ from stopwise.core.traces import Signal, Trace
 from stopwise.record.events import SignalsRecorded
 from stopwise.record.history import Observation
 from stopwise.stopping import StoppingRule
+from stopwise.stopping.signals import EVALUATIONS
 from stopwise.study.budget import Budget
 from stopwise.study.context import StudyContext
 from stopwise.study.initial_design import InitialDesign
@@ -101,13 +102,16 @@ class Snapshots:
             hints=self._peaks,
             feasible=context.model.successes.feasible(state.history),
             fallback=context.options.minimised_fallback,
+            loss=context.loss,
+            currency=context.options.currency,
         )
 
     def record(self, rules: Iterable[StoppingRule]) -> None:
         """Record each rule's signal at this number of observations, once per key."""
         began, snapshot = time.perf_counter(), self.now()
-        if not snapshot.has_incumbent:  # the price alone can judge a fallback
-            rules = [r for r in rules if r.key == WORTH and math.isfinite(snapshot.best)]
+        if not snapshot.has_incumbent:  # the price alone can judge a fallback; counts need no best
+            judging = {EVALUATIONS.key, *([WORTH] if math.isfinite(snapshot.best) else [])}
+            rules = [rule for rule in rules if rule.key in judging]
         due: dict[str, StoppingRule] = {}
         for rule in rules:
             if rule.key not in due and self._is_due(rule, snapshot.n):

@@ -11,56 +11,56 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, overload
 
 from stopwise.core.beliefs.prices import cost_model
 from stopwise.core.beliefs.refits import RefitPolicy
+from stopwise.core.checks import checked_whole
 from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Space, as_domain
-from stopwise.errors import JournalError
+from stopwise.core.space.held import Holding
 from stopwise.record.events import (
-    TrialAsked,
-    TrialAskedAgain,
-    TrialDropped,
     TrialTold,
     VerdictGiven,
 )
 from stopwise.record.history import Trial
 from stopwise.record.journal import Journal, ResumeWarning
 from stopwise.record.journal.codec import ParamsCodec
-from stopwise.record.outcomes import Outcome
 from stopwise.stopping import StoppingRule, Verdict
+from stopwise.study.amending import AmendableStudy
+from stopwise.study.asking import Asking
 from stopwise.study.budget import Budget
-from stopwise.study.choosing import Choice, Choosing
+from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.deciding import Deciding, made_rules, obeyed_rules
+from stopwise.study.evaluation import Evaluation, unpacked
 from stopwise.study.event_log import EventLog
 from stopwise.study.exclusive import exclusive
 from stopwise.study.explanation import explain
 from stopwise.study.guarantee import Guarantee, guarantee_of
+from stopwise.study.importance import Importance, importances
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
-from stopwise.study.options import StudyOptions, explain_options, plain_space, spells_out_options
+from stopwise.study.options import StudyOptions, explain_options, spells_out_options
+from stopwise.study.plain_space import plain_space
 from stopwise.study.promising import Promising
-from stopwise.study.readable import ReadableStudy
 from stopwise.study.readings import Readings, readings_of
 from stopwise.study.result import Result
 from stopwise.study.resuming import ResumedStudy, load, resume
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
-from stopwise.study.telling import check_pending, observation_of, was_told
+from stopwise.study.telling import Value, observations_of, was_told
 
 _VERSION = version("stopwise")
 
 
-class Study(ReadableStudy):
+class Study(AmendableStudy):
     """Bayesian optimization that stops when no further evaluation is worth its price.
 
     Args:
@@ -119,27 +119,27 @@ class Study(ReadableStudy):
         self._snapshots = snapshots = Snapshots(
             context, design, spending, self._search, warm_starts=self._warm_starts
         )
-        self._promising = Promising(context)
-        self._choosing = Choosing(context, design, spending, snapshots, self._promising)
+        self._promising = promising = Promising(context)
+        self._choosing = Choosing(context, design, spending, snapshots, promising)
         self.rules = obeyed_rules(options)
         self.watched = made_rules(options.watch, options.lam)
         self._deciding = Deciding(context, design, spending, snapshots, self.rules)
-        self._not_returned = -1  # number of a trial whose ask was interrupted
+        self._asking = Asking(context, design, spending, self._choosing)
         self.notes: tuple[str, ...] = ()  # of a resume, for the user to read
 
     @classmethod
-    def resume(cls, path: str | PathLike[str], **given: Any) -> Study:  # noqa: ANN401
+    def resume(cls, path: str | PathLike[str], *, again: bool = True, **given: Any) -> Study:  # noqa: ANN401
         """Continue the study of a journal, as if it had not been interrupted.
-
-        Trials that were not told are handed out again by ``ask``, oldest first.
 
         Args:
             path: Path of the journal.
+            again: Whether trials that were not told are handed out again by ``ask``, oldest
+                first; False if somebody else is at work on them.
             **given: Objects that a file cannot hold (a function as ``cost=``, a rule that you
                 wrote), and options to change: lam, stopping, watch, acquisition, budget,
                 max_trials.
         """
-        study = cls._of(resume(path, given, _VERSION))
+        study = cls._of(resume(path, given, _VERSION, again=again))
         for note in study.notes:
             warnings.warn(note, ResumeWarning, stacklevel=2)
         return study
@@ -182,6 +182,12 @@ class Study(ReadableStudy):
         with self._lock:
             self._context.log.close()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
     # ------------------------------------------------------------------ looking
 
     @exclusive
@@ -199,51 +205,39 @@ class Study(ReadableStudy):
 
     # --------------------------------------------------------------- ask and tell
 
+    @overload
+    def ask(self, /, n: None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial: ...
+
+    @overload
+    def ask(self, /, n: int, *, fixed: Mapping[str, Any] | None = None) -> list[Trial]: ...
+
     @exclusive
-    def ask(self) -> Trial:
+    def ask(
+        self, n: int | None = None, *, fixed: Mapping[str, Any] | None = None
+    ) -> Trial | list[Trial]:
         """The next configuration to evaluate.
 
         First the initial design, then the acquisition's choices, which account for pending trials.
         After an ask that was interrupted, the trial that it was about to return.
+
+        Args:
+            n: For a list of so many different trials; shorter if fewer configurations are left.
+            fixed: Parameters that the trial must have at given values, such as ``{"act":
+                "relu"}``; the others are chosen. A parameter with a condition needs those that
+                it depends on fixed too.
         """
         self._context.log.check_writable()
-        trial = self._context.state.pending.get(self._not_returned)
-        if trial is None:
-            try:
-                trial = self._next_trial()
-            except JournalError:
-                self._not_returned = -1  # it was not asked
-                raise
-        trial = replace(trial, params=dict(trial.params))  # a copy, which the caller may change
-        self._not_returned = -1
-        return trial
-
-    @single_threaded
-    def _next_trial(self) -> Trial:
-        began, log = time.perf_counter(), self._context.log
-        state = log.state
-        if state.unanswered:
-            number = self._not_returned = state.unanswered[0]
-            log.commit(TrialAskedAgain(number), began)
-            return state.pending[number]
-        self._design.plan()
-        designed = self._design.next()
-        choice = self._choosing.choose() if designed is None else Choice(designed)
-        cost = self._spending.foreseen(choice.params, design_done=self._design.is_done)
-        trial = Trial(log.state.next, choice.params, cost)
-        self._not_returned = trial.number
-        asked = TrialAsked(
-            trial, designed is not None, choice.fitted, choice.promised, choice.foresight
-        )
-        log.commit(asked, began)
-        return trial
+        holding = None if fixed is None else Holding.of(self.domain, fixed)
+        count = 1 if n is None else checked_whole("n", n)
+        trials = self._asking.trials(count, holding)
+        return trials[0] if n is None else trials
 
     @exclusive
     def tell(
         self,
         trial: Trial | Mapping[str, Any],
-        value: float | Outcome | None,
-        cost: float | None = None,
+        value: Value | Evaluation | Sequence[Value],
+        cost: float | Sequence[float] | None = None,
         *,
         charge: bool | None = None,
         message: str = "",
@@ -255,34 +249,26 @@ class Study(ReadableStudy):
             trial: One that was asked for (its params will do), or the params of data from
                 elsewhere.
             value: The objective; None, nan or a value beyond 1e100, as infinities are, if the
-                evaluation failed; or an outcome of ``stopwise.record.outcomes``, such as
-                ``Pruned("at epoch 3")``.
-            cost: The cost that was paid. It may be left out where it is known in advance.
+                evaluation failed; an ``Evaluation``; or an outcome of
+                ``stopwise.record.outcomes``, such as ``Pruned("at epoch 3")``. With noise, a list:
+                repeats of this evaluation, each of which counts as one and is paid for.
+            cost: The cost that was paid. It may be left out where it is known in advance. Of
+                repeats a list, or what they cost together.
             charge: Whether it counts as spent; by default for trials of this study only.
             message: Why the evaluation failed, if it did.
-            outcomes: What was measured besides, by name: each outcome that has ``limits``.
+            outcomes: What was measured besides, by name: each outcome that has ``limits``, and
+                any others.
         """
         began = time.perf_counter()
         self._context.log.check_writable()
-        if was_told(self._context, trial, value, cost, message=message, outcomes=outcomes):
+        plain, cost, outcomes = unpacked(value, cost, outcomes)
+        if was_told(self._context, trial, plain, cost, message=message, outcomes=outcomes):
             return
-        observation = observation_of(
-            self._context, trial, value, cost, charge=charge, message=message, outcomes=outcomes
+        told, *further = observations_of(
+            self._context, trial, plain, cost, charge=charge, message=message, outcomes=outcomes
         )
-        delivered = self._promising.delivered(observation)
-        self._context.log.commit(TrialTold(observation, delivered), began)
-
-    @exclusive
-    def drop(self, trial: Trial) -> None:
-        """Give a trial up: it will not be told, and its configuration may be chosen again.
-
-        Args:
-            trial: One of ``pending``.
-        """
-        began = time.perf_counter()
-        self._context.log.check_writable()
-        check_pending(self._context, trial)
-        self._context.log.commit(TrialDropped(trial.number), began)
+        delivered = self._promising.delivered(told)
+        self._context.log.commit(TrialTold(told, delivered, tuple(further)), began)
 
     @exclusive
     @single_threaded
@@ -291,6 +277,7 @@ class Study(ReadableStudy):
         began, log = time.perf_counter(), self._context.log
         if log.state.unanswered:
             return self._deciding.unanswered()
+        self._design.give_up()
         if self._design.is_done:
             self._snapshots.record([*self.rules, *self.watched])
         verdict = self._deciding.verdict()
@@ -318,6 +305,17 @@ class Study(ReadableStudy):
         """How the model reads bad values, and the trust in its promises; None if in one way."""
         now = self._snapshots.now() if self.history.succeeded else None
         return None if now is None else readings_of(self._context, now.belief.objective)
+
+    @exclusive
+    @single_threaded
+    def importance(self) -> tuple[Importance, ...]:
+        """How much each parameter matters to the objective, by the model; the largest first.
+
+        Of the variance of the objective over the space, the share that is due to the parameter,
+        alone or together with others (its total Sobol index), and the range that holds it with 90
+        % by the model. Empty before anything is known.
+        """
+        return importances(self._snapshots.now()) if self.history.succeeded else ()
 
     @exclusive
     @single_threaded

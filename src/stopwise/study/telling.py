@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from stopwise.core.beliefs.prices import known_cost
 from stopwise.core.checks import (
@@ -24,6 +26,93 @@ from stopwise.record.history import Observation, Trial
 from stopwise.record.outcomes import OUTCOMES, Completed, Infeasible, Outcome, outcome_of
 from stopwise.study.context import StudyContext
 
+Value: TypeAlias = float | Outcome | None
+
+
+def observations_of(
+    context: StudyContext,
+    trial: Trial | Mapping[str, Any],
+    value: Value | Sequence[Value],
+    cost: float | Sequence[float] | None,
+    *,
+    charge: bool | None,
+    message: str,
+    outcomes: Mapping[str, float] | None = None,
+) -> tuple[Observation, ...]:
+    """The observations that ``tell`` reports: one, or one for each repeat.
+
+    The first has the number of the trial, the others the next free ones.
+    """
+    values = repeats_of(context, value)
+    costs = _costs_of(cost, values, repeated=values[0] is not value)
+    first = observation_of(
+        context, trial, values[0], costs[0], charge=charge, message=message, outcomes=outcomes
+    )
+    further = enumerate(values[1:], start=max(context.state.next, first.number + 1))
+    return (
+        first,
+        *(
+            _repeat(context, first, number, of, paid, message)
+            for (number, of), paid in zip(further, costs[1:], strict=True)
+        ),
+    )
+
+
+def _repeat(
+    context: StudyContext,
+    first: Observation,
+    number: int,
+    value: Value,
+    cost: float | None,
+    message: str,
+) -> Observation:
+    """One more observation of the same configuration."""
+    outcome, _ = outcome_told(context, value, message, None)
+    check_within_bounds(f"trial {first.number}", outcome.value, context.options.bounds)
+    paid = _paid(context, first.params, cost, failed=outcome.value is None)
+    return replace(first, number=number, outcome=outcome, cost=paid)
+
+
+def repeats_of(context: StudyContext, value: Value | Sequence[Value]) -> list[Value]:
+    """The values of the repeats that are told at once; of one evaluation a list of one.
+
+    A list is repeats where evaluations are noisy; elsewhere it would be several objectives.
+    """
+    given: Any = value
+    is_list = isinstance(given, list) or (isinstance(given, np.ndarray) and given.ndim == 1)
+    if not is_list or context.options.noise is None:
+        return [given]
+    values: list[Value] = list(given)
+    if not values:
+        message = "a list of no repeats: tell at least one value, or None for a failure."
+        raise InputError(message)
+    if context.options.limits is not None and len(values) > 1:
+        message = (
+            f"{len(values)} repeats at once, in a study with limits: each repeat has outcomes of"
+            " its own, so tell one after the other, the first by its trial and the others by"
+            " params (a dict, with charge=True)."
+        )
+        raise InputError(message)
+    return values
+
+
+def _costs_of(
+    cost: float | Sequence[float] | None, values: list[Value], *, repeated: bool
+) -> list[float | None]:
+    """The cost of each repeat; one number is what all of them cost together."""
+    given: Any = cost
+    count = len(values)
+    if repeated and isinstance(given, list | tuple | np.ndarray) and np.ndim(given) == 1:
+        if len(given) != count:
+            message = (
+                f"{len(given)} costs for {count} values: give one cost for each repeat, or one"
+                " number, what all of them cost together."
+            )
+            raise InputError(message)
+        return list(given)
+    each = given if given is None or count == 1 else checked_cost(given) / count
+    return [each] * count
+
 
 def observation_of(
     context: StudyContext,
@@ -37,7 +126,7 @@ def observation_of(
 ) -> Observation:
     """The observation that ``tell`` reports; see ``Study.tell``."""
     identified = _identified(context, trial)
-    outcome, measured = _with_limits(context, _outcome(value, message), outcomes)
+    outcome, measured = outcome_told(context, value, message, outcomes)
     bounds = context.options.bounds
     check_within_bounds(f"trial {identified.number}", outcome.value, bounds)
     asked = identified.number in context.state.pending
@@ -52,11 +141,14 @@ def observation_of(
     )
 
 
-def _with_limits(
-    context: StudyContext, outcome: Outcome, given: Mapping[str, float] | None
+def outcome_told(
+    context: StudyContext,
+    value: float | Outcome | None,
+    message: str,
+    given: Mapping[str, float] | None,
 ) -> tuple[Outcome, Mapping[str, float]]:
     """The outcome, infeasible if a limit is broken, and what was measured."""
-    limits = context.options.limits
+    outcome, limits = _outcome(value, message), context.options.limits
     if isinstance(outcome, Infeasible):
         outcome = Completed(outcome.value, outcome.message)
         if limits is None:
@@ -75,8 +167,8 @@ def _with_limits(
 def was_told(
     context: StudyContext,
     trial: Trial | Mapping[str, Any],
-    value: float | Outcome | None,
-    cost: float | None,
+    value: Value | Sequence[Value],
+    cost: float | Sequence[float] | None,
     *,
     message: str,
     outcomes: Mapping[str, float] | None = None,
@@ -84,12 +176,20 @@ def was_told(
     """Whether this very evaluation was told before, perhaps by a call that was interrupted."""
     if not isinstance(trial, Trial) or trial.number in context.state.pending:
         return False
-    told = context.state.observed(trial.number)
-    if told is None or told.params != trial.params:
+    values = repeats_of(context, value)
+    history = list(context.history)
+    at = next((i for i, told in enumerate(history) if told.number == trial.number), len(history))
+    together = history[at : at + len(values)]  # repeats are told in one event
+    if len(together) < len(values) or any(told.params != trial.params for told in together):
         return False
-    if (told.outcome, told.outcomes) != _with_limits(context, _outcome(value, message), outcomes):
-        return False
-    return cost is None or checked_cost(cost) == told.cost
+    costs = _costs_of(cost, values, repeated=values[0] is not value)
+    for told, each, paid in zip(together, values, costs, strict=True):
+        outcome = outcome_told(context, each, message, outcomes)
+        if (told.outcome, told.outcomes) != outcome:
+            return False
+        if paid is not None and checked_cost(paid) != told.cost:
+            return False
+    return True
 
 
 def check_pending(context: StudyContext, trial: Trial) -> None:
@@ -111,8 +211,8 @@ def _identified(context: StudyContext, trial: Trial | Mapping[str, Any]) -> Tria
         return asked
     if asked is not None:
         what = f"has params {dict(trial.params)} where this study asked for {asked.params}"
-    elif any(o.number == trial.number for o in state.history):
-        what = "was told already"
+    elif told := state.observed(trial.number):
+        raise InputError(_told_already(told))
     else:
         what = "was not asked of this study"
     message = (
@@ -121,6 +221,18 @@ def _identified(context: StudyContext, trial: Trial | Mapping[str, Any]) -> Tria
         " elsewhere."
     )
     raise InputError(message)
+
+
+def _told_already(told: Observation) -> str:
+    """How to correct a report, and how to add another evaluation."""
+    gave = "it failed" if told.value is None else f"value {told.value!r}"
+    n = told.number
+    return (
+        f"trial {n} was told already ({gave}, cost {told.cost!r}). If that was wrong,"
+        f" study.amend({n}, value=..., cost=...) corrects it, or stopwise amend. If the"
+        " configuration was evaluated once more, tell its params (a dict), which become a trial of"
+        " their own: study.tell(trial.params, value, cost)."
+    )
 
 
 def _pending_at(context: StudyContext, params: Mapping[str, Any]) -> Trial | None:
@@ -167,8 +279,9 @@ def _paid(
     if cost is None:
         message = (
             "a cost is missing: this study learns costs from what is paid, so tell it:"
-            " study.tell(trial, value, cost). With minimize(), cost='seconds' measures it and"
-            " cost='reported' reads it from an objective that returns (value, cost)."
+            " study.tell(trial, value, cost). In a shell it is stopwise tell with --cost. With"
+            " minimize(), cost='seconds' measures it and cost='reported' reads it from an"
+            " objective that returns (value, cost)."
         )
         raise InputError(message)
     return checked_cost(cost)

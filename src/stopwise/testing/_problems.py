@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small problems on which laws are checked: a table, a box and a mixed space. All are seeded.
+"""Small problems on which laws are checked: a table, a box, a mixed and a conditional space.
 
-What is costly, the fits, is done once; every snapshot handed out is a fresh one, so that nothing
-that is done to it can be seen by the next law.
+All are seeded. What is costly, the fits, is done once; every snapshot handed out is a fresh one,
+so that nothing that is done to it can be seen by the next law.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Categorical, Domain, Finite, Integer, Real, Space, as_domain
 from stopwise.testing._law import LawBroken
 
-Kind = Literal["table", "noisy table", "box", "noisy box", "mixed"]
+Kind = Literal["table", "noisy table", "box", "noisy box", "mixed", "conditional"]
 
-KINDS: tuple[Kind, ...] = ("table", "noisy table", "box", "noisy box", "mixed")
-NUMERICAL: tuple[Kind, ...] = ("box", "noisy box", "mixed")  # where a search needs gradients
+KINDS: tuple[Kind, ...] = ("table", "noisy table", "box", "noisy box", "mixed", "conditional")
+NUMERICAL: tuple[Kind, ...] = ("box", "noisy box", "mixed", "conditional")  # with gradients
 
 TABLE: Space = {"a": Integer(0, 5), "b": Integer(0, 5)}
 _BOX: Space = {"x": Real(0.0, 1.0), "z": Real(1e-3, 1.0, log=True)}
@@ -37,6 +37,12 @@ _MIXED: Space = {
     "x": Real(-1.0, 1.0),
     "k": Integer(1, 4),
     "shape": Categorical(["plain", "bent", "odd"]),
+}
+_CONDITIONAL: Space = {
+    "x": Real(-1.0, 1.0),
+    "shape": Categorical(["plain", "bent"]),
+    "k": Integer(1, 4, when={"shape": "bent"}),
+    "bend": Real(0.1, 10.0, log=True, when={"shape": "bent"}),
 }
 
 _OBSERVED, _PENDING, _AFTER = 8, 2, 3  # observations, trials that run, and t
@@ -54,7 +60,7 @@ def height(X: Array) -> Array:
 
 def cost_of(params: Mapping[str, Any]) -> float:
     """A known cost; it varies by a factor of four or so."""
-    size = params["a"] if "a" in params else 2.0 * params["x"] + params["k"]
+    size = params["a"] if "a" in params else 2.0 * params["x"] + params.get("k", 2)
     return 0.5 + 0.3 * abs(float(size))
 
 
@@ -69,12 +75,14 @@ class _Problem:
 
 @cache
 def _problem(kind: Kind) -> _Problem:
-    spaces = {"box": _BOX, "noisy box": _BOX, "mixed": _MIXED}
+    spaces = {"box": _BOX, "noisy box": _BOX, "mixed": _MIXED, "conditional": _CONDITIONAL}
     domain = as_domain(spaces.get(kind, TABLE))
     X = _spread(domain, _OBSERVED + _PENDING, stream(0, kind))
     X, pending = X[:_OBSERVED], X[_OBSERVED:]
     y = height(X)
-    costs: dict[Kind, CostModel] = {"table": KnownCost(cost_of), "mixed": KnownCost(cost_of)}
+    costs: dict[Kind, CostModel] = {
+        of: KnownCost(cost_of) for of in ("table", "mixed", "conditional")
+    }
     costs |= {"box": LearnedCost(), "noisy box": LearnedCost()}
     cost = costs.get(kind, UnitCost())
     paid = np.exp(X.sum(axis=1))

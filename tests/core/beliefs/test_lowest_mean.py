@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from stopwise.core.beliefs import Hyperparameters, condition
-from stopwise.core.beliefs.lowest_mean import actual_fall, expected_fall
+from stopwise.core.beliefs.difference_posterior import difference_posterior
+from stopwise.core.beliefs.lowest_mean import (
+    actual_fall,
+    expected_fall,
+    knowledge_gain,
+    screened_gains,
+)
+from stopwise.core.beliefs.utilities import Linear, Sigmoid, Threshold
 from tests.core.beliefs.test_warps import Squares
 
 RNG = np.random.default_rng(7)
@@ -46,11 +53,40 @@ def test_the_expected_fall_is_the_mean_of_actual_ones(x, model):
     assert expected > 8.0 * error  # the comparison says something
 
 
+@pytest.mark.parametrize("x", POINTS.values(), ids=list(POINTS))
+@pytest.mark.parametrize("model", [{}, {"noise": 1e-4}, {"warp": Squares(0.2)}], ids=str)
+def test_the_knowledge_gain_counts_rises_too(x, model):
+    """The lowest mean before less its average after an observation, by simulation."""
+    posterior, points = noisy(**model), np.vstack([X, x])
+    lowest = posterior.law(X).mean.min()
+    after = [posterior.append(x, y).law(points).mean.min() for y in outcomes(posterior, x, 600)]
+    error = np.std(after) / math.sqrt(len(after))
+    gain = knowledge_gain(posterior, X, x)
+    assert gain == pytest.approx(lowest - np.mean(after), abs=4.0 * error + 1e-6)
+    assert 0.0 <= gain <= expected_fall(posterior, X, x) + 1e-12
+
+
+def test_a_point_without_rivals_is_not_worth_knowing_better():
+    alone = condition(X[:1], Y[:1], noisy().hyper)
+    assert knowledge_gain(alone, X[:1], X[0]) == 0.0
+    assert expected_fall(alone, X[:1], X[0]) > 0.1  # its mean may fall, but it may rise as well
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.4])
+def test_the_screen_gives_the_same_gains_where_nothing_is_warped(noise):
+    posterior = noisy(noise)
+    points = np.vstack([X[:5], list(POINTS.values())])
+    exact = [knowledge_gain(posterior, X, x) for x in points]
+    assert screened_gains(posterior, X, points) == pytest.approx(exact, rel=1e-9, abs=1e-12)
+    assert max(exact) > 1e-6
+
+
 def test_without_noise_it_is_the_expected_improvement():
     posterior = condition(X, Y, Hyperparameters([0.4, 0.6], 1.3, 1e-9), interpolate=False)
     x = np.array([0.95, 0.2])
     wanted = math.exp(float(posterior.law(x[None, :]).log_ei(Y.min()).value[0]))
     assert expected_fall(posterior, X, x) == pytest.approx(wanted, rel=1e-4)
+    assert knowledge_gain(posterior, X, x) == pytest.approx(wanted, rel=1e-4)
     assert actual_fall(posterior, X, x, Y.min() - 0.25) == pytest.approx(0.25, rel=1e-4)
     assert actual_fall(posterior, X, x, Y.min() + 0.25) == pytest.approx(0.0, abs=1e-4)
 
@@ -71,3 +107,27 @@ def test_gains_are_in_the_users_units():
     assert expected_fall(ten, X, x) == pytest.approx(10.0 * expected_fall(one, X, x))
     assert actual_fall(ten, X, x, -30.0) == pytest.approx(10.0 * actual_fall(one, X, x, -3.0))
     assert actual_fall(one, X, x, -3.0) > 0.1
+
+
+@pytest.mark.parametrize("x", POINTS.values(), ids=list(POINTS))
+def test_one_observation_brings_no_more_than_to_know_both_points(x):
+    """Of two points: the expected improvement of their difference is what certainty is worth."""
+    posterior = noisy(0.3)
+    best = X[[int(posterior.law(X).mean.argmin())]]
+    known = difference_posterior(posterior, best[0]).law(x[None, :])
+    certain = math.exp(float(known.log_ei(float(posterior.law(best).mean[0])).value[0]))
+    assert knowledge_gain(posterior, best, x) <= certain + 1e-12
+
+
+@pytest.mark.parametrize("x", POINTS.values(), ids=list(POINTS))
+@pytest.mark.parametrize(
+    "utility", [Sigmoid(2.6, 0.3, 9.0), Threshold(2.7, 4.0), Linear(3.0)], ids=str
+)
+def test_the_same_by_what_means_are_worth(x, utility):
+    posterior, loss = noisy(), utility.loss(1.0)
+    falls = [actual_fall(posterior, X, x, y, loss) for y in outcomes(posterior, x, 300)]
+    expected = expected_fall(posterior, X, x, loss)
+    error = np.std(falls) / math.sqrt(len(falls))
+    assert expected == pytest.approx(np.mean(falls), abs=4.0 * error + 1e-12)
+    if isinstance(utility, Linear):
+        assert expected == pytest.approx(3.0 * expected_fall(posterior, X, x), rel=1e-3)

@@ -75,10 +75,10 @@ def test_slopes_are_those_of_differences(function, sign, component):
 
 def test_a_search_ends_when_its_steps_are_used_up():
     mean, std, price = drawn(5)
-    start = normal_mixture._right_of_root(WEIGHTS, mean, std, price)
-    log_scale = np.log(WEIGHTS)[:, None] + np.log(std)
+    start = normal_mixture.components_at_price(WEIGHTS, mean, std, price).min(axis=0)
     bracket = (np.full(5, -np.inf), start.copy(), start)
-    after, _ = normal_mixture._root(log_scale, mean, 1 / std, np.log(price), bracket, steps=1)
+    mixture = normal_mixture.Normals.of(WEIGHTS, mean, std)
+    after, _ = normal_mixture._root(mixture, np.log(price), bracket, steps=1)
     root = normal_mixture.fair_value(WEIGHTS, mean, std, price).value
     assert (np.abs(after - root) <= np.abs(start - root)).all()
     assert np.abs(after - root).max() > 1e-6  # one step is not enough

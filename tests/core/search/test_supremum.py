@@ -292,6 +292,17 @@ def test_tolerances_do_not_depend_on_the_unit(unit):
     )
 
 
+@pytest.mark.parametrize("best", [-1.0, -1e250])
+def test_scores_far_beyond_the_unit_are_low_and_not_excluded(best):
+    def function(X):
+        values = np.where(X[:, 0] < 0.2, best, -1e299)
+        return values, np.where(X < 0.2, 0.0, 1e299)
+
+    found = supremum(Formula(function, unit=1e-31), box(1), rng())
+    assert found.value == pytest.approx(max(best, -1e269))
+    assert best < -1.0 or found.x[0] < 0.2
+
+
 # --------------------------------------------------------------------------- the spread
 
 
@@ -299,6 +310,17 @@ def test_where_all_searches_agree_the_spread_is_nothing():
     found = supremum(Formula(hill(0.4)), box(6), rng())
     assert 0.0 <= found.spread < 1e-6
     assert found.restarts == 10
+
+
+@pytest.mark.parametrize(("everywhere", "spread"), [(True, 0.0), (False, np.inf)])
+def test_searches_that_agree_on_infinity_agree(everywhere, spread):
+    def function(X):
+        values = np.where((X[:, 0] < 0.01) | everywhere, np.inf, X[:, 0])
+        return values, np.ones_like(X)
+
+    near = np.full((1, 1), 0.005)
+    found = supremum(Formula(function), box(1), rng(), near=near, starts=near)
+    assert (found.value, found.spread) == (np.inf, spread)
 
 
 def test_a_top_that_few_searches_find_shows_in_the_spread():

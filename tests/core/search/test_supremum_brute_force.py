@@ -101,8 +101,13 @@ def test_in_one_and_two_dimensions_fewer_than_three_stops_in_a_thousand_are_wron
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("d", [4, 6, 12])
-def test_in_more_dimensions_few_stops_are_wrong(d):
-    """The target of d = 1 and 2 is not met here: a search 50 times as large finds more."""
-    tally = tally_of(d, 100)
-    assert tally.rate < 0.015, str(tally)
+@pytest.mark.parametrize(("d", "wanted", "limit"), [(4, 60, 0.05), (6, 60, 0.05), (12, 40, 0.07)])
+def test_in_more_dimensions_few_stops_are_wrong(d, wanted, limit):
+    """Against a search 50 times as large, on seeds that nothing was chosen on.
+
+    The target of d = 1 and 2 is not met: 0.5 to 0.8 % of the stops are expected to be wrong. So
+    few suprema bound the rate of those that are by several per cent only.
+    """
+    tally = tally_of(d, wanted, seed=100)
+    assert tally.rate < 0.01, str(tally)
+    assert tally.limit < limit, str(tally)

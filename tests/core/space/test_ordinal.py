@@ -74,7 +74,7 @@ def test_a_space_of_ordinals_is_a_list():
         ([[1], [2]], "rank", "cannot be looked up"),
         ([1, 2], "size", "by is 'size'"),
         ([2, 1], "value", "ascending"),
-        (["a", "b"], "value", "must be a number"),
+        (["a", "b"], "value", "must be finite numbers"),
         ([1.0, float("inf")], "value", "finite"),
     ],
 )

@@ -2,6 +2,7 @@
 """The audit: what every rule would have said of a history from elsewhere."""
 
 import csv
+import json
 import math
 import re
 
@@ -14,6 +15,7 @@ import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
 from stopwise.study.external import ExternalStudy
 from stopwise.tools.audit._inferred_space import infer_space
+from stopwise.tools.cli import main
 from stopwise.tools.cli.audit import audit as audit_command
 
 QUICK = ["pbgi", "gss", "convergence", "immediate"]
@@ -359,3 +361,109 @@ def test_the_command_takes_bounds_of_the_objective(given, code, words, tmp_path)
     done = CliRunner().invoke(app, [str(table), "--lam", "0.01", "--bounds", given])
     assert done.exit_code == code
     assert words in done.output + str(done.exception)
+
+
+def test_it_says_when_other_lams_would_have_stopped(found):
+    rows = history()
+    [given] = [rung for rung in found.ladder if rung.is_given]
+    assert (given.lam, given.stops_after) == (0.01, found["pbgi"].stopped_at)
+    assert given.spent == pytest.approx(found["pbgi"].spent)
+    assert [r.lam for r in found.ladder] == pytest.approx(
+        [1e-4, 1e-3, 1e-2 / 3, 1e-2, 3e-2, 0.1, 1.0]
+    )
+    for rung in found.ladder:
+        told = rows if rung.stops_after is None else rows[: rung.stops_after]
+        assert rung.best == min(row["value"] for row in told)
+    [largest] = sw.replay(found.study, sw.stopping.PBGI(1.0))
+    assert found.ladder[-1].stops_after == found.n_initial + largest.stop_t
+    assert "  lam = 0.01 (given): not yet (" in str(found)
+    assert found.as_json()["lam_ladder"]["stops_now"] == found.ladder.stops_now
+
+
+def test_without_a_recorded_gain_per_cost_there_is_no_ladder():
+    assert len(sw.audit(history(8), rules=["immediate"]).ladder) == 0
+
+
+# --------------------------------------------------------------------- values and costs alone
+
+
+RESULTS = [3.0, 2.0, 2.5, 1.0, 1.2, 1.1, 1.3, 1.0, 1.4, 1.2]
+
+
+def bare(tmp_path, name="results.tsv"):
+    rows = ["commit\tvalue\tcost\tstatus"]
+    rows += [f"{at * 7919:07x}\t{value}\t{at + 1}\tkeep" for at, value in enumerate(RESULTS)]
+    path = tmp_path / name
+    path.write_text("\n".join([*rows, "fffffff\t\t11\tcrash"]) + "\n")
+    return path
+
+
+def test_a_record_without_parameters_is_judged_by_its_values_alone(tmp_path):
+    found = sw.audit(bare(tmp_path), lam=0.01, params=[])
+    assert [row.rule for row in found.rows] == ["gss", "convergence", "immediate"]
+    assert (found.n, found.n_initial, found.spent, found.best) == (10, 1, 55.0, 1.0)
+    convergence = found["convergence"]
+    assert (convergence.stopped_at, convergence.saved) == (9, 10.0)  # five without improvement
+    assert (convergence.lost, convergence.net) == (0.0, pytest.approx(0.1))
+    gss = next(  # the definition, by a loop
+        n
+        for n in range(6, 11)
+        if min(RESULTS[: n - 5]) - min(RESULTS[:n])
+        <= 0.01 * np.subtract(*np.quantile(RESULTS[:n], [0.75, 0.25]))
+    )
+    assert found["gss"].stopped_at == gss
+    notes = "\n".join(found.notes)
+    assert "left out: pbgi, logeipc-med, srgap-med, ucb-lcb, prb" in notes
+    assert "evaluation 4 of 10; since then 45 was spent, worth 0.45 at lam = 0.01" in notes
+    assert "1 of 11 rows are left out (row 11: value is None)" in notes
+    assert "Parameters, as taken" not in str(found)
+    assert found.study is None
+
+
+def test_columns_that_are_no_parameters_leave_a_bare_record():
+    rows = [{"trial": at, "value": -value, "cost": 1.0} for at, value in enumerate(RESULTS)]
+    found = sw.audit(rows, direction="maximize", rules=["convergence"])
+    assert (found.best, found["convergence"].stopped_at) == (-1.0, 9)
+    assert math.isnan(found["convergence"].net)
+    last = sw.audit([{"value": 2.0, "cost": 1.0}, {"value": 1.0, "cost": 1.0}])
+    assert "the last evaluation is the best one" in last.notes
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rules": ["gss", sw.stopping.PBGI(0.1)]}, "pbgi asks what could still be gained"),
+        ({"n_initial": 11}, "10 evaluations are fewer than n_initial = 11"),
+    ],
+)
+def test_what_a_bare_record_cannot_say_is_refused(options, words):
+    rows = [{"value": value, "cost": 1.0} for value in RESULTS]
+    with pytest.raises(InputError, match=words):
+        sw.audit(rows, **options)
+
+
+def test_the_command_says_it_in_json_and_by_its_exit_code(tmp_path, capsys, monkeypatch):
+    def stopwise(*arguments):
+        monkeypatch.setattr("sys.argv", ["stopwise", "audit", *map(str, arguments)])
+        try:
+            main()
+        except SystemExit as end:
+            return end.code, capsys.readouterr()
+        return 0, capsys.readouterr()
+
+    path = bare(tmp_path)
+    code, said = stopwise(path, "--values-only", "--json", "--exit-code")
+    found = json.loads(said.out)
+    assert (code, found["n"], found["best"], found["lam"]) == (3, 10, 1.0, None)
+    by_name = {row["rule"]: row for row in found["rules"]}
+    assert by_name["convergence"]["stops_after"] == 9
+    assert by_name["convergence"]["net"] is None
+    assert by_name["convergence"]["now"]["stop"] is True
+    assert by_name["convergence"]["why"].endswith("the patience is 5: stop")
+    assert found["parameters"] == []
+    code, said = stopwise(path, "--values-only", "--html", tmp_path / "page.html")
+    assert (code, "without parameters there is none" in said.err) == (2, True)
+    path = as_csv(tmp_path / "runs.csv", history(8))
+    code, said = stopwise(path, "--json", "--html", tmp_path / "page.html", "--n-initial", "4")
+    assert (code, len(json.loads(said.out)["parameters"])) == (0, 3)
+    assert (tmp_path / "page.html").exists()

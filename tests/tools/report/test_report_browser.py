@@ -218,7 +218,7 @@ def test_arrow_keys_walk_through_the_trials(opened):
 def test_a_screen_reader_is_told_what_each_picture_shows(opened):
     page = opened(page_of("stopped"))
     names = page.eval_on_selector_all("svg[role=img]", "all => all.map(s => s.ariaLabel)")
-    assert len(names) == 8
+    assert len(names) == 9
     assert names[0].startswith("Best value against what was spent. After 12 trials")
     for name in names:
         assert any(c.isdigit() for c in name)

@@ -417,6 +417,13 @@ batch = { type = "ordinal", values = [16, 32, 64] }
 [worth]
 lam = 0.1
 """
+BELOW = """\
+[parameters.batch]
+type = "integer"
+low = 1
+high = 2
+when = { kind = [VALUES] }
+#"""
 
 
 def test_conditions_orders_and_constraints_are_read(loaded):
@@ -444,6 +451,10 @@ def test_conditions_orders_and_constraints_are_read(loaded):
         ('kind = ["deep"]', 'kind = ["shallow"]', 9, "is one of 'shallow'"),
         ('when = { kind = ["deep"] }', "when = 3", 9, "must be a table"),
         ("values = [16, 32, 64]", "values = [16, 16]", 10, "listed twice"),
+        # An error about one parameter may mention others; a condition may be below its parameter.
+        ("log = true }", "log = true, when = { dept = [1] } }", 8, "the space has no 'dept'"),
+        ("batch = {", BELOW.replace("VALUES", ""), 14, "when lists no value of 'kind'"),
+        ("batch = {", BELOW.replace("VALUES", '"shallow"'), 14, "is one of 'shallow'"),
         ("values = [16, 32, 64]", 'values = [16], by = "size"', 10, '"rank", "value"'),
     ],
 )
@@ -452,6 +463,15 @@ def test_a_wrong_condition_is_refused_with_its_line(loaded, old, new, line, says
         loaded(CONDITIONAL.replace(old, new))
     assert str(caught.value).startswith(f"tune.toml, line {line}: "), caught.value
     assert says in str(caught.value)
+
+
+def test_one_constraint_needs_no_list(loaded):
+    lines = CONDITIONAL.splitlines()
+    assert loaded("\n".join([lines[0], 'constraints = "lr <= 1"', *lines[5:]])).constraints == (
+        "lr <= 1",
+    )
+    with pytest.raises(InputError, match=r"tune\.toml, line 2: .*write <= for at most"):
+        loaded("\n".join([lines[0], 'constraints = "lr =< 1"', *lines[5:]]))
 
 
 def test_an_argument_about_an_inactive_parameter_is_left_out():
@@ -467,3 +487,24 @@ def test_an_argument_about_an_inactive_parameter_is_left_out():
         "deep",
         "--lr=0.1",
     ]
+
+
+def test_the_check_says_what_lam_means(loaded):
+    text = description(loaded(f"timeout = 100\n{GOOD}[search]\nbounds = [0, 1]\n"))
+    assert "  lam = 0.002 (given): an improvement of 0.01 pays for 5 seconds;" in text
+    assert "  lam = 0.02: an improvement of 0.01 pays for 0.5 seconds;" in text
+    assert "a trial that runs into the timeout must promise 0.2" in text
+    assert "nothing is worth more than 500 seconds in all" in text
+    by_budget = GOOD.replace("improvement = 0.01\ncost = 5.0", "").replace("[worth]", "")
+    assert "What other lams" not in description(loaded(f"budget = 100\n{by_budget}"))
+
+
+def test_the_check_of_a_run_that_was_begun_shows_its_ladder(loaded):
+    config = loaded(f"{GOOD}[search]\nsurrogate = 'plain'\nn_initial = 2\n")
+    study = new_study(config, journal=config.journal)
+    for value in (0.5, 0.25):
+        study.tell(study.ask(), value, 3.0)
+    study.should_stop()
+    study.close()
+    assert "  lam = 0.002 (given): " in description(config)
+    assert "When other lams would have stopped" in description(config)

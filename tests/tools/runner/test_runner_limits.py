@@ -4,7 +4,8 @@
 import pytest
 
 from stopwise.errors import InputError
-from stopwise.tools.runner import load, new_study, run_trials
+from stopwise.tools.cli import main
+from stopwise.tools.runner import changes, description, keep_copy, load, new_study, run_trials
 
 PROGRAM = """
 import json, sys
@@ -85,3 +86,29 @@ def test_a_fallback_needs_limits(tmp_path):
     (tmp_path / "tune.toml").write_text(text)
     with pytest.raises(InputError, match=r"line 14.*without limits="):
         load(tmp_path / "tune.toml")
+
+
+def test_check_lists_limits_and_what_search_says(configured):
+    text = description(configured(further="fallback = 0.5\nbounds = [-1.0, inf]"))
+    assert "The best trial keeps harm at most 1, which is read beside the value." in text
+    for said in ('surrogate = "plain"', "bounds = [-1.0, inf]", "fallback = 0.5"):
+        assert f"[search] {said}." in text
+
+
+def test_limits_must_not_change_and_the_error_says_so(configured):
+    config = configured()
+    new_study(config, journal=config.journal).close()
+    keep_copy(config)
+    with pytest.raises(InputError, match=r"limits\.harm was \[-inf, 1\.0\] and is") as refused:
+        changes(configured("[-inf, 2.0]"))
+    assert "limits," not in str(refused.value).partition("afresh")[2]  # of what may change
+
+
+def test_a_run_in_which_all_break_a_limit_says_so(configured, monkeypatch, capsys):
+    config = configured("[-inf, -1.0]")
+    monkeypatch.setattr("sys.argv", ["stopwise", "run", str(config.path)])
+    with pytest.raises(SystemExit):
+        main()
+    said = capsys.readouterr().out
+    assert "No trial has kept all limits." in said
+    assert "No trial has succeeded" not in said

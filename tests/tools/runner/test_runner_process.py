@@ -157,7 +157,7 @@ def test_signals_are_as_usual(configured):
         ("print('NaN')", None, "'value' is nan"),
         ("print(10**400)", None, "'value' is inf"),
         ("print('true')", None, "no number: True"),
-        ("print('[1]')", None, "no number: [1]"),
+        ("print('[1]')", None, "no number: [1]; stopwise optimises one objective. Of several"),
         ("print(1); raise SystemExit(3)", None, "exit code 3"),
         ("print(1); raise SystemExit('no data')", None, "exit code 1: no data"),
         ("import os; print(1, flush=True); os.abort()", None, "killed by SIGABRT"),

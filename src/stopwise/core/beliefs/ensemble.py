@@ -17,6 +17,7 @@ from stopwise.core.beliefs.difference_posterior import difference_posterior
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.hyperparameters import ObjectiveFit
 from stopwise.core.beliefs.laws import Doubted, Law, Mixture
+from stopwise.core.beliefs.laws.mixture import checked_weights
 from stopwise.core.beliefs.surrogate import Marginals
 from stopwise.core.numerics.arrays import Array
 
@@ -72,11 +73,11 @@ class Ensemble:
 
     def law(self, X: Array) -> Law:
         """The mixture of the components' laws."""
-        return self._mixed(self._heard).law(X)
+        return self._mixture.law(X)
 
     def law_with_gradient(self, X: Array) -> tuple[Law, tuple[Array, ...]]:
         """The mixture, and the gradients of the parameters of its components."""
-        return self._mixed(self._heard).law_with_gradient(X)
+        return self._mixture.law_with_gradient(X)
 
     def relative_to(self, x: Array, value: float) -> Marginals:
         """Every component's value + f - f(x), jointly with its own f(x)."""
@@ -112,6 +113,10 @@ class Ensemble:
         return models[0] if len(models) == 1 else MixedMarginals(models, self._heard_weights)
 
     @cached_property
+    def _mixture(self) -> Marginals:
+        return self._mixed(self._heard)
+
+    @cached_property
     def _heard(self) -> tuple[Posterior, ...]:
         return tuple(
             c for w, c in zip(self.weights, self.components, strict=True) if w > _NEGLIGIBLE
@@ -130,15 +135,21 @@ class MixedMarginals:
     components: tuple[Marginals, ...]
     weights: Array
 
+    def __post_init__(self) -> None:
+        weights = checked_weights(self.weights, len(self.components))
+        object.__setattr__(self, "weights", weights)
+
     def law(self, X: Array) -> Law:
         """The mixture of the laws."""
-        return Mixture(self.weights, [component.law(X) for component in self.components])
+        return Mixture.of_checked(
+            self.weights, [component.law(X) for component in self.components]
+        )
 
     def law_with_gradient(self, X: Array) -> tuple[Law, tuple[Array, ...]]:
         """The mixture, and the gradients of all parameters."""
         parts = [component.law_with_gradient(X) for component in self.components]
         gradients = tuple(gradient for _, gradients in parts for gradient in gradients)
-        return Mixture(self.weights, [law for law, _ in parts]), gradients
+        return Mixture.of_checked(self.weights, [law for law, _ in parts]), gradients
 
 
 @dataclass(frozen=True, eq=False, slots=True)

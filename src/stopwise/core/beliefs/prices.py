@@ -8,7 +8,7 @@ says how ln c is distributed at encoded points. Decisions are priced by E[c]; se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -24,8 +24,11 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.limits import LARGEST_AMOUNT, LEAST_AMOUNT
 from stopwise.core.numerics.lognormal import log_mean, within_range
 from stopwise.core.space import Candidates, Domain, Finite, Mixed
+from stopwise.core.space.user_functions import called
 from stopwise.errors import InputError, InputTypeError
 
+Source = Callable[[Mapping[str, Any]], float]
+COST_WORDS = ("seconds", "reported")  # for costs that are learned
 _STEP = 1e-6  # of the unit cube, for central differences of a known cost
 
 
@@ -96,7 +99,7 @@ class KnownCost:
         KnownCost(source=<function <lambda> at ...>)
     """
 
-    source: Callable[[Mapping[str, Any]], float] | ArrayLike
+    source: Source | ArrayLike
 
     @classmethod
     def of_rows(cls, costs: ArrayLike, candidates: Candidates) -> KnownCost:
@@ -129,7 +132,7 @@ class KnownCost:
     def at(self, domain: Domain, params: Mapping[str, Any]) -> float:
         """The cost of one configuration, to the last bit as it was given."""
         if callable(self.source):
-            return float(_evaluate(self.source, [dict(params)])[0])
+            return float(_evaluate(self.source, [dict(params)], domain.names)[0])
         if not isinstance(domain, Finite):
             raise _not_a_table("a table of costs was given")
         return float(self._table(domain)[domain.index_of(domain.encode(params))[0]])
@@ -137,7 +140,7 @@ class KnownCost:
     def _table(self, domain: Finite) -> Array:
         """One cost per candidate."""
         if callable(self.source):
-            return _evaluate(self.source, domain.decode(domain.points))
+            return _evaluate(self.source, domain.decode(domain.points), domain.names)
         costs = _as_costs(self.source)
         if costs.shape != (len(domain),):
             message = (
@@ -238,10 +241,10 @@ class _CallablePrice:
     """ln of a known cost; its gradient by central differences along the continuous columns."""
 
     domain: Mixed
-    source: Callable[[Mapping[str, Any]], float]
+    source: Source
 
     def cost(self, X: Array) -> Array:
-        return _evaluate(self.source, self.domain.decode(X))
+        return _evaluate(self.source, self.domain.decode(X), self.domain.names)
 
     def log_cost(self, X: Array) -> Normal:
         return Normal(np.log(self.cost(X)), np.zeros(len(X)))
@@ -268,9 +271,11 @@ def expected_cost(price: Price, X: Array) -> Array:
     return np.exp(within_range(log_mean(*price.log_cost(X))))
 
 
-def _evaluate(source: Callable[[Mapping[str, Any]], float], params: list[dict[str, Any]]) -> Array:
+def _evaluate(source: Source, params: list[dict[str, Any]], names: Collection[str]) -> Array:
     advice = "A cost callable takes the params, one dict, and returns what they cost."
-    costs = np.array([as_number("a cost", source(p), advice) for p in params])
+    of = {"what": "cost function", "returns": "what they cost"}
+    given = [called(source, p, names, **of) for p in params]
+    costs = np.array([as_number("a cost", cost, advice) for cost in given])
     _reject_unpayable(costs, lambda i: f"params {params[i]}")
     return costs
 
@@ -308,7 +313,7 @@ def cost_model(given: object, space: object) -> CostModel:
     if given is None:
         return UnitCost()
     if isinstance(given, str):
-        if given in ("seconds", "reported"):
+        if given in COST_WORDS:
             return LearnedCost()
         message = (
             f"cost={given!r} is not known: give 'seconds' (measured), 'reported' (told), a"

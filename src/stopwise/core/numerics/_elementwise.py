@@ -19,7 +19,7 @@ def as_arrays(*values: ArrayLike) -> tuple[list[Array], tuple[int, ...]]:
     arrays = [np.asarray(v, dtype=np.float64) for v in values]
     # np.broadcast_arrays has ten times the overhead, and batches are small.
     shape = arrays[0].shape
-    if any(a.shape not in (shape, ()) for a in arrays):
+    if {a.shape for a in arrays} - {shape, ()}:
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
     return [(a if a.shape == shape else _stretched(a, shape)).reshape(-1) for a in arrays], shape
 
@@ -33,8 +33,9 @@ def _stretched(array: Array, shape: tuple[int, ...]) -> Array:
 def refuse_negative(name: str, argument: ArrayLike) -> None:
     """Refuse an argument with a negative element."""
     values = np.asarray(argument, dtype=np.float64).reshape(-1)
-    negative = np.flatnonzero(values < 0)
-    if negative.size:
+    below = values < 0
+    if below.any():
+        negative = np.flatnonzero(below)
         first = negative[0]
         message = (
             f"{name} must not be negative: got {float(values[first])!r} at position {first}"

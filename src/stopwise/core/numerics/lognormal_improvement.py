@@ -86,8 +86,8 @@ def _below(a: Array, s: Array) -> tuple[Array, Array, Array]:
     near = s * q < CANCELS * mills
     if near.any():
         xs, steps = x[near], s[near]
-        nodes = [mills_tail(xs + u * steps)[1] for u in UNIT_NODES]
-        drop[near] = steps * (UNIT_WEIGHTS @ np.array(nodes))
+        _, at_nodes, _ = mills_tail(xs + UNIT_NODES[:, None] * steps)
+        drop[near] = steps * (UNIT_WEIGHTS @ at_nodes)
     spread = beyond_q + x * beyond  # 1 - s R(x + s), as a sum of positive terms
     return _log_density(a) + np.log(drop), beyond / drop, spread / drop
 
@@ -109,9 +109,9 @@ def _above(a: Array, s: Array) -> tuple[Array, Array, Array]:
 
 def _integral(a: Array, s: Array) -> Array:
     """The integral of phi(a) q(t - a) = exp(-a t + t^2/2) h(a - t) over t from 0 to s."""
-    steps = [u * s for u in UNIT_NODES]
-    nodes = [np.exp(t * (0.5 * t - a) + log_h_and_ratios(a - t)[0]) for t in steps]
-    integral: Array = s * (UNIT_WEIGHTS @ np.array(nodes))
+    t = UNIT_NODES[:, None] * s
+    at_nodes = np.exp(t * (0.5 * t - a) + log_h_and_ratios(a - t)[0])
+    integral: Array = s * (UNIT_WEIGHTS @ at_nodes)
     return integral
 
 

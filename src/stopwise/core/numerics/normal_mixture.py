@@ -8,11 +8,11 @@ are positive and finite; what a law may be beyond that (certain values, warps) i
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
-from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.numerics.standard_improvement import (
     CERTAIN,
     inv_h_of_ratio,
@@ -52,12 +52,51 @@ class Fair(NamedTuple):
     d_log_price: Array
 
 
+class Improving(Protocol):
+    """A mixture at some points, for the search of its fair values."""
+
+    def at(self, points: Mask) -> Self:
+        """The mixture at some of the points."""
+        ...
+
+    def improvement(self, level: Array) -> MixtureImprovement:
+        """Log EI at a level, with its slopes and rates."""
+        ...
+
+
+class Normals(NamedTuple):
+    """A mixture of normals.
+
+    Attributes:
+        log_scale: Log of weight times deviation.
+        mean: Means.
+        inverse: One over the deviations.
+    """
+
+    log_scale: Array
+    mean: Array
+    inverse: Array
+
+    @classmethod
+    def of(cls, weights: Array, mean: Array, std: Array) -> Normals:
+        """The mixture with these weights, (components,)."""
+        return cls(np.log(weights)[:, None] + np.log(std), mean, 1.0 / std)
+
+    def at(self, points: Mask) -> Normals:
+        """The mixture at some of the points."""
+        return Normals(*(array[:, points] for array in self))
+
+    def improvement(self, level: Array | float) -> MixtureImprovement:
+        """Log EI at a level, with its slopes and rates."""
+        return _improvement(*self, level)
+
+
 def improvement(
     weights: Array, mean: Array, std: Array, level: Array | float
 ) -> MixtureImprovement:
     """Log EI of the mixture at a level, with its slopes and rates."""
     with np.errstate(all="ignore"):
-        return _improvement(np.log(weights)[:, None] + np.log(std), mean, 1.0 / std, level)
+        return Normals.of(weights, mean, std).improvement(level)
 
 
 def _improvement(
@@ -77,36 +116,52 @@ def _improvement(
 
 
 def fair_value(weights: Array, mean: Array, std: Array, price: Array) -> Fair:
-    r"""The levels at which EI is the price; nan where they could not be found.
+    """The levels at which EI is the price; nan where they could not be found.
 
     The search begins at the smallest fair value of a component at price/w, which is right of the
-    root. EI is convex and increasing, so Newton's method on EI leads from the right to the root.
-    It is slow where EI falls exponentially, so a step takes EI for what it is near by: with
+    root.
+    """
+    with np.errstate(all="ignore"):
+        start = components_at_price(weights, mean, std, price).min(axis=0)
+        return root_from_right(Normals.of(weights, mean, std), price, start)
+
+
+def root_from_right(mixture: Improving, price: Array, start: Array) -> Fair:
+    r"""The levels at which EI is the price, from levels that are not left of them.
+
+    EI is convex and increasing, so Newton's method on EI leads from the right to the root. It is
+    slow where EI falls exponentially, so a step takes EI for what it is near by: with
     :math:`\kappa = \mathrm{EI}\,f/F^2`, :math:`\mathrm{EI}^{1 - \kappa}` is linear in the level to
     third order. What leaves the bracket of levels seen so far is replaced by its middle.
     """
     with np.errstate(all="ignore"):
-        start = _right_of_root(weights, mean, std, price)
-        log_scale = np.log(weights)[:, None] + np.log(std)
         bracket = (np.full_like(start, -np.inf), start, start)
-        value, at = _root(log_scale, mean, 1.0 / std, np.log(price), bracket)
+        value, at = _root(mixture, np.log(price), bracket)
         per_rate = 1.0 / at.rate
         value = np.where(np.isfinite(value) & np.isfinite(per_rate), value, np.nan)
         return Fair(value, at.d_mean * per_rate, -at.d_std * per_rate, per_rate)
 
 
-def _right_of_root(weights: Array, mean: Array, std: Array, price: Array) -> Array:
-    """The smallest fair value of a component at price/weight."""
+def joined(where: Mask, there: Fair, elsewhere: Fair) -> Fair:
+    """The fair values at all points from those at some of them and at the others."""
+
+    def both(one: Array, other: Array) -> Array:
+        array = np.empty((*one.shape[:-1], where.size))
+        array[..., where], array[..., ~where] = one, other
+        return array
+
+    return Fair(*map(both, there, elsewhere))
+
+
+def components_at_price(weights: Array, mean: Array, std: Array, price: Array) -> Array:
+    """The fair values of the components, each at price/weight."""
     prices = price / weights[:, None]
     z = inv_h_of_ratio(prices.reshape(-1), std.reshape(-1)).reshape(mean.shape)
-    smallest: Array = (mean + np.where(z > CERTAIN, prices, std * z)).min(axis=0)
-    return smallest
+    return np.asarray(mean + np.where(z > CERTAIN, prices, std * z))
 
 
 def _root(
-    log_scale: Array,
-    mean: Array,
-    inverse: Array,
+    mixture: Improving,
     log_price: Array,
     bracket: tuple[Array, Array, Array],
     steps: int = _MOST_STEPS,
@@ -114,9 +169,7 @@ def _root(
     """The root of log EI = log price, and the improvement there.
 
     Args:
-        log_scale: Log of weight times deviation.
-        mean: Means.
-        inverse: One over the deviations.
+        mixture: Whose EI.
         log_price: Log of the price.
         bracket: Levels that are left of the root, the present ones, and levels that are right.
         steps: The most that may be taken.
@@ -125,7 +178,7 @@ def _root(
     todo = np.isfinite(value)
     close = _CLOSE * np.maximum(np.abs(log_price), 1.0)
     for step in range(steps):
-        at = _improvement(log_scale, mean, inverse, value)
+        at = mixture.improvement(value)
         excess = at.log_ei - log_price
         left, right = np.where(excess < 0.0, value, left), np.where(excess > 0.0, value, right)
         rest = np.maximum(1.0 - at.bend / at.rate / at.rate, _LEAST_REST)
@@ -140,9 +193,9 @@ def _root(
         if not count:
             break
         if value.size > _MANY and 2 * count < value.size:  # the others wait no longer
-            of = (log_scale[:, todo], mean[:, todo], inverse[:, todo], log_price[todo])
             ends = (left[todo], after[todo], right[todo])
-            value[todo], there = _root(*of, ends, max(steps - step - 1, 1))
+            of = (mixture.at(todo), log_price[todo], ends)
+            value[todo], there = _root(*of, max(steps - step - 1, 1))
             for array, values in zip(at, there, strict=True):
                 array[..., todo] = values
             break

@@ -14,7 +14,7 @@ import numpy as np
 from stopwise.core.numerics.arrays import Array
 
 
-def soft_log(y: Array | float, knee: float, tau: float) -> Array:
+def soft_log(y: Array | float, knee: Array | float, tau: Array | float) -> Array:
     """The soft logarithm of y."""
     over = np.maximum(np.asarray(y) - knee, 0.0)
     return np.where(over > 0.0, knee + tau * np.log1p(over / tau), y)
@@ -26,7 +26,7 @@ def log_slope_of_soft_log(y: Array | float, knee: float, tau: float) -> Array:
     return slope
 
 
-def soft_exp(v: Array, knee: float, tau: float) -> Array:
+def soft_exp(v: Array, knee: Array | float, tau: Array | float) -> Array:
     """Its inverse."""
     over = np.maximum(v - knee, 0.0)
     with np.errstate(over="ignore"):

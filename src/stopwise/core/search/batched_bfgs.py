@@ -23,7 +23,8 @@ References:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -142,7 +143,7 @@ class _Searches:
 
     def only(self, which: Mask) -> _Searches:
         """The searches of a mask."""
-        return _Searches(*(getattr(self, field.name)[which] for field in fields(self)))
+        return _Searches(*[array[which] for array in _ARRAYS(self)])
 
     def advance(self, evaluate: Objective, free: Mask, metric: Array) -> Array:
         """Try one point each; what each gained: -inf ends a search, inf says that it tries on."""
@@ -219,6 +220,9 @@ class _Searches:
             self.inverse_hessians[rows[lost]], self.fresh[rows[lost]] = np.diag(metric), True
             lengths[lost] = 1.0
         return lengths, outlook
+
+
+_ARRAYS = attrgetter(*_Searches.__slots__)
 
 
 def _first_wall(X: Array, moves: Array) -> Array:

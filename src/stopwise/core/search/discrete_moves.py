@@ -37,7 +37,7 @@ def improve_all(score: Score, domain: Mixed, X: Array, values: Array) -> tuple[A
     """
     moving = np.arange(len(X))
     for _ in range(_ROUNDS):
-        neighbours = [domain.neighbours(x) for x in X[moving]]
+        neighbours = domain.neighbours_of_each(X[moving])
         scores = nan_excluded(score(np.vstack(neighbours)))
         parts = np.split(scores, np.cumsum([len(part) for part in neighbours])[:-1])
         moved = []

@@ -10,6 +10,8 @@ import numpy as np
 
 from stopwise.core.numerics.arrays import Array
 
+_FAR = 1e300  # sums and differences of two such numbers are floats too
+
 
 class Score(Protocol):
     """A function of encoded points, to be maximised.
@@ -51,12 +53,21 @@ class NormalisedScore:
 
     def __call__(self, X: Array) -> Array:
         """Values in units of the score."""
-        return self.score(X) / self.score.unit
+        return self._in_units(self.score(X))
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
         """Values and gradients in units of the score."""
         values, gradients = self.score.with_gradient(X)
-        return values / self.score.unit, gradients / self.score.unit
+        with np.errstate(over="ignore"):  # a search takes infinite slopes for none
+            gradients = gradients / self.score.unit
+        return self._in_units(values), gradients
+
+    def _in_units(self, values: Array) -> Array:
+        with np.errstate(over="ignore"):
+            quotients = values / self.score.unit
+        # What no float holds is far away, and not excluded.
+        far = np.isinf(quotients) & np.isfinite(values)
+        return np.where(far, np.copysign(_FAR, quotients), quotients) if far.any() else quotients
 
 
 def nan_excluded(values: Array) -> Array:
@@ -69,3 +80,12 @@ def highest(X: Array, values: Array, count: int) -> tuple[Array, Array]:
     order = np.argsort(-values, kind="stable")[:count]
     order = order[values[order] > -np.inf]
     return X[order], values[order]
+
+
+class BoundScore(Score, Protocol):
+    """A score that may bring points from which its search must start."""
+
+    @property
+    def starts(self) -> Array | None:
+        """Encoded points that the answer must not be worse than."""
+        ...

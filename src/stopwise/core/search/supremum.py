@@ -144,8 +144,9 @@ def multistart(
         return Supremum(None, -np.inf)
     if domain.constraints:
         X[0], values[0] = along_walls(normalised, domain, rng, X[0], float(values[0]))
-    spread = float(values[0] - np.median(values)) * score.unit
-    return Supremum(X[0], float(values[0]) * score.unit, spread, len(X), X)
+    best, median = float(values[0]), float(np.median(values))
+    spread = 0.0 if best == median else best - median  # both may be infinite
+    return Supremum(X[0], best * score.unit, spread * score.unit, len(X), X)
 
 
 def _peaks(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stopwise.core.numerics.arrays import Array, Indices
+from stopwise.core.space._joe_kuo import DIMENSIONS, direction_numbers
 
 Words = NDArray[np.uint32]
 
@@ -41,11 +42,15 @@ def sobol_block(d: int, m: int, rng: np.random.Generator) -> Array:
 @cache
 def _plain_sequence(d: int, m: int) -> tuple[Words, Indices]:
     """Direction numbers without scrambling, (d, m), and which of them gives each next point."""
-    # scipy.stats takes a second to load, which `import stopwise` should not.
-    from scipy.stats import qmc
-
-    points = (qmc.Sobol(d, scramble=False).random_base2(m) * 2.0**_BITS).astype(np.uint32)
     steps = np.arange(1, 2**m)
     turns = np.bitwise_count((steps & -steps) - 1).astype(np.intp)  # trailing zeros of each step
+    return direction_numbers(d, m) if d <= DIMENSIONS else _directions_of_scipy(d, m), turns
+
+
+def _directions_of_scipy(d: int, m: int) -> Words:
+    """Direction numbers from scipy's points: it has more dimensions."""
+    from scipy.stats import qmc  # which takes half a second to load
+
+    points = (qmc.Sobol(d, scramble=False).random_base2(m) * 2.0**_BITS).astype(np.uint32)
     # The points come in the order of a Gray code, in which 2^k is at 2^(k + 1) - 1.
-    return points[2 ** np.arange(1, m + 1) - 1].T, turns
+    return np.asarray(points[2 ** np.arange(1, m + 1) - 1].T, dtype=np.uint32)

@@ -41,10 +41,15 @@ class Candidates:
         space: How columns are encoded, by name; its bounds and choices may cover more than the
             column holds. A column that is not named is linear between its smallest and largest
             number, or, if it holds anything but numbers, categorical.
+        params: The columns that are parameters; all of them if left out.
+        drop: Columns that are none, such as an id or a date.
 
     Attributes:
         domain: The candidates as a domain.
         index: The candidate of each row as given, of shape (number of rows,); read-only.
+        beside: The columns that are no parameters, by name, each with a value per row.
+        declared: How columns are encoded, as given.
+        params_named: Whether it was said which columns are parameters.
 
     Example:
         >>> table = [{"lr": 0.01, "act": "relu"}, {"lr": 0.1, "act": "tanh"}]
@@ -57,10 +62,24 @@ class Candidates:
 
     domain: Finite
     index: Indices
+    beside: Mapping[str, Sequence[Any]]
+    declared: Mapping[str, Parameter]
+    params_named: bool
 
-    def __init__(self, rows: object, space: Mapping[str, Parameter] | None = None) -> None:
+    def __init__(
+        self,
+        rows: object,
+        space: Mapping[str, Parameter] | None = None,
+        *,
+        params: Iterable[str] | None = None,
+        drop: Iterable[str] = (),
+    ) -> None:
         table = _read(rows)
-        names = tuple(table[0])
+        every = tuple(table[0])
+        names = _parameters_among(every, params, drop)
+        beside = {name: [row[name] for row in table] for name in every if name not in names}
+        if beside:
+            table = [{name: row[name] for name in names} for row in table]
         declared = {} if space is None else _checked_declarations(space, names)
         columns = {name: [row[name] for row in table] for name in names}
         codec = Mixed.of(
@@ -78,6 +97,23 @@ class Candidates:
         domain = Finite(codec, X[first], tuple(table[i] for i in first))
         object.__setattr__(self, "domain", domain)
         object.__setattr__(self, "index", read_only(index))
+        object.__setattr__(self, "beside", beside)
+        object.__setattr__(self, "declared", declared)
+        object.__setattr__(self, "params_named", params is not None)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters."""
+        return self.domain.names
+
+    def without(self, name: str) -> Candidates:
+        """The table with one parameter less; its column is then one of ``beside``."""
+        rows = [{**self.domain.params(i)} for i in self.index.tolist()]
+        for column, values in self.beside.items():
+            for row, value in zip(rows, values, strict=True):
+                row[column] = value
+        declared = {n: p for n, p in self.declared.items() if n != name}
+        return Candidates(rows, declared or None, drop=[name, *self.beside])
 
     def __repr__(self) -> str:
         rows = f"{len(self.domain)} candidates of {listing(self.domain.names)}"
@@ -140,6 +176,30 @@ def _checked_names(columns: Iterable[object]) -> list[str]:
     if not names:
         raise InputError("Candidates: the table has no columns; give at least one parameter")
     return names
+
+
+def _parameters_among(
+    names: tuple[str, ...], params: Iterable[str] | None, drop: Iterable[str]
+) -> tuple[str, ...]:
+    """The columns that are parameters, in the order of the table."""
+    asked = {"params": params, "drop": drop}
+    chosen: dict[str, tuple[str, ...]] = {}
+    for option, given in asked.items():
+        if isinstance(given, str):
+            raise InputTypeError(f"Candidates: {option}={given!r}: give a list of column names")
+        chosen[option] = names if given is None else tuple(given)
+        for name in chosen[option]:
+            if name not in names:
+                raise InputError(
+                    f"Candidates: {option} names {name!r}, which is no column of the table; its "
+                    f"columns are {listing(names)}{suggestion(name, names)}"
+                )
+    kept = tuple(n for n in names if n in chosen["params"] and n not in chosen["drop"])
+    if not kept:
+        raise InputError(
+            f"Candidates: no parameter is left of the columns {listing(names)}; leave at least one"
+        )
+    return kept
 
 
 def _checked_declarations(space: object, names: tuple[str, ...]) -> dict[str, Parameter]:

@@ -17,7 +17,7 @@ import numpy as np
 from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.space._checks import listing, suggestion
 from stopwise.core.space.parameters import Parameter, Real
-from stopwise.errors import InputError
+from stopwise.errors import InputError, StopwiseError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,10 +99,10 @@ def _allowed(name: str, parent: str, other: Parameter, values: Sequence[Any]) ->
         )
     try:
         return other.numbers(other.encode(values, parent))
-    except InputError as error:
+    except StopwiseError as error:
         raise InputError(
             f"parameter {name!r} exists only when {parent!r} is one of {listing(values)}, but "
-            f"{error}"
+            f"{error}. List the values of {parent!r} for which it exists"
         ) from error
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from stopwise.core.space._checks import listing, of_type, suggestion
 from stopwise.core.space.expressions import Evaluate, parsed
+from stopwise.core.space.user_functions import asked_for, called, name_of
 from stopwise.errors import InputError, InputTypeError
 
 
@@ -34,7 +35,7 @@ class Constraint:
     names: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
-        named = self.source if isinstance(self.source, str) else _name_of(self.source)
+        named = self.source if isinstance(self.source, str) else name_of(self.source)
         return repr(named)
 
     def holds(self, params: Mapping[str, Any], space: Collection[str]) -> bool:
@@ -47,15 +48,12 @@ class Constraint:
         if any(name not in params for name in self.names):
             return True
         try:
-            answer = self.test(params)
-        except KeyError as error:
-            missing = error.args[0] if error.args else None
-            if missing in space and missing not in params:
+            answer = called(self.test, params, space, what="constraint", returns="True or False")
+        except InputError as error:
+            asked = asked_for(error.__cause__)
+            if asked in space and asked not in params:
                 return True
-            raise InputError(
-                f"the constraint {self} asks for {missing!r}, which the space does not have; it "
-                f"has {listing(list(space))}{suggestion(missing, space)}"
-            ) from error
+            raise
         if not isinstance(answer, bool | np.bool_):
             raise InputTypeError(
                 f"the constraint {self} gives {answer!r}, {of_type(answer)}, for {dict(params)}; "
@@ -69,7 +67,7 @@ def checked_constraints(given: object) -> tuple[Constraint, ...]:
     if given is None:
         return ()
     alone = isinstance(given, str | Constraint) or callable(given)
-    if not alone and not isinstance(given, Iterable):
+    if isinstance(given, Mapping) or not (alone or isinstance(given, Iterable)):
         raise InputTypeError(f"constraints are {of_type(given)}; give {_KINDS}")
     listed: list[Any] = [given] if alone else list(given)  # type: ignore[call-overload]
     return tuple(_constraint(each) for each in listed)
@@ -96,7 +94,8 @@ def check_names(constraints: Sequence[Constraint], space: Collection[str]) -> No
             if name not in space:
                 raise InputError(
                     f"the constraint {constraint} names {name!r}, which the space does not have; "
-                    f"it has {listing(list(space))}{suggestion(name, space)}"
+                    f"it has {listing(list(space))}{suggestion(name, space)}. Text is "
+                    f"written in quotes: '{name}'"
                 )
 
 
@@ -111,7 +110,3 @@ def refuse_violations(
                     f"{dict(row)} violates the constraint {constraint}; give a configuration that "
                     "satisfies it, or leave the constraint out"
                 )
-
-
-def _name_of(function: Any) -> str:  # noqa: ANN401  anything that can be called
-    return str(getattr(function, "__qualname__", type(function).__qualname__))

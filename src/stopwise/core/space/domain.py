@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stopwise.core.numerics.arrays import Array, Indices, Mask
+from stopwise.core.space._neighbourhoods import Neighbourhoods
 from stopwise.core.space._sobol import sobol_block
 from stopwise.core.space._space_checks import Params, check_space, checked_rows, wrong_activity
 from stopwise.core.space.conditions import Conditions
@@ -280,19 +281,17 @@ class Mixed:
         Returns:
             The neighbours, of shape (k, width); none on a box.
         """
-        here = self.snap(np.asarray(x, dtype=np.float64)[None, :])
-        moved = [here[:0]]
-        active = self.active(here)[0]
-        for index, parameter in self._discrete:
-            if not active[index]:
-                continue
-            columns = self.columns[index]
-            alternatives = parameter.alternatives(here[0, columns])
-            block = np.repeat(here, len(alternatives), axis=0)
-            block[:, columns] = alternatives
-            moved.append(block)
-        around = np.concatenate(moved)
-        return self.only_allowed(self.snap(around) if self.is_conditional else around)
+        return self.neighbours_of_each(np.asarray(x, dtype=np.float64)[None, :])[0]
+
+    def neighbours_of_each(self, X: Array) -> list[Array]:
+        """The neighbours of each row of X."""
+        attainable = self.snap(X)
+        around = map(self._neighbourhoods.around, attainable, self.active(attainable))
+        return [self.only_allowed(self.snap(A) if self.is_conditional else A) for A in around]
+
+    @cached_property
+    def _neighbourhoods(self) -> Neighbourhoods:
+        return Neighbourhoods(self._discrete, self.columns)
 
     def sobol(self, n: int, rng: np.random.Generator) -> Array:
         """Spread attainable points evenly: the start of a scrambled Sobol sequence.

@@ -41,6 +41,16 @@ _ALLOWED = (
     "names of parameters, numbers, strings, + - * / // % **, comparisons, in [...], and, or, not, "
     "min, max, abs, log, exp and sqrt"
 )
+_OTHER_SIGNS = {  # of mathematics and of other languages: what is written here instead
+    "=<|≤": "write <= for at most",
+    "=>|≥": "write >= for at least, and 'not A or B' for B wherever A",
+    r"(?<![<>=!])=(?![=<>])": "write == for equal",
+    "&": "write and",
+    r"\|": "write or",
+    "!(?!=)": "write not",
+    r"\^": "write ** for a power",
+    r"^\s*$": "it is empty",
+}
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": min,
     "max": max,
@@ -112,10 +122,17 @@ def parsed(text: str) -> Expression:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
+        why = getattr(error, "msg", str(error))  # a SyntaxError adds the place in "<unknown>"
         raise InputError(
-            f"{text!r} is no expression ({error}); write for example 'a + b <= 1'"
+            f"{shown(text)} is no expression ({why}{_meant(text)}); write for example 'a + b <= 1'"
         ) from error
     return Expression(_guarded(evaluate, text), frozenset(names))
+
+
+def _meant(text: str) -> str:
+    """What may be meant by signs of other languages in a text."""
+    hints = [hint for sign, hint in _OTHER_SIGNS.items() if re.search(sign, text)]
+    return f": {'; '.join(hints)}" if hints else ""
 
 
 def _guarded(evaluate: Evaluate, text: str) -> Evaluate:
@@ -144,8 +161,8 @@ def _built(node: ast.expr, names: set[str], text: str) -> Evaluate:
 def _refused(node: ast.AST, text: str) -> InputError:
     part = ast.get_source_segment(text.strip(), node) or type(node).__name__
     return InputError(
-        f"the expression {text!r} contains {part!r}, which is not allowed; allowed are "
-        f"{_ALLOWED}. Give a function for anything else"
+        f"the expression {text!r} contains {part!r}, which is not allowed{_meant(part)}; allowed "
+        f"are {_ALLOWED}. Give a function for anything else"
     )
 
 

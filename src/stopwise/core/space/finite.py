@@ -102,7 +102,7 @@ class Finite:
                 row = params if isinstance(params, Mapping) else params[i]
                 raise InputError(
                     f"{dict(row)} is not one of the {len(self)} candidates; the nearest one is "
-                    f"{self.params(nearest)}"
+                    f"{self.params(nearest)}{'' if self.rows is None else _OFF_THE_TABLE}"
                 )
             X[i] = self.points[nearest]
         return X
@@ -125,7 +125,7 @@ class Finite:
                 raise InputError(
                     f"{dict(params)} is not one of the {len(self)} candidates: no row of the "
                     f"table has {name!r} = {params[name]!r}; allowed: {listing(column)}; give one "
-                    "of its rows"
+                    f"of its rows{_OFF_THE_TABLE}"
                 ) from error
 
     def decode(self, X: ArrayLike) -> list[dict[str, Any]]:
@@ -197,6 +197,12 @@ class Finite:
 
     def _nearest(self, x: Array) -> int:
         return int(np.square(self.points - x).sum(axis=1).argmin())
+
+
+_OFF_THE_TABLE = (
+    ". To use data from elsewhere all the same, add them to the rows of Candidates (they may then"
+    " be proposed too), or give the parameters as a space, a dict of Real, Integer and others"
+)
 
 
 def only_allowed(table: Finite, constraints: tuple[Constraint, ...]) -> Finite:

@@ -51,7 +51,7 @@ class Ordinal(Conditional):
         ):
             raise InputTypeError(
                 f"Ordinal({shown(listed)}): values must be a list in their order, such as "
-                "[16, 32, 64]"
+                "[16, 32, 64]; whole numbers from low to high are Integer(low, high)"
             )
         values = tuple(listed.tolist() if isinstance(listed, np.ndarray) else listed)
         checks.check_choices(values, kind="Ordinal", item="value")
@@ -61,13 +61,11 @@ class Ordinal(Conditional):
                 "(differences count)"
             )
         object.__setattr__(self, "values", values)
-        if self.by == "value":
-            numbers = checks.as_numbers(values, "values of an Ordinal")
-            if not (np.isfinite(numbers).all() and (np.diff(numbers) > 0.0).all()):
-                raise InputError(
-                    f"{shown(self)}: by value the values must be finite numbers in ascending "
-                    "order; sort them, or leave out by='value'"
-                )
+        if self.by == "value" and not _ascend(values):
+            raise InputError(
+                f"{shown(self)}: by value the values must be finite numbers in ascending order; "
+                "sort them, or leave out by='value'"
+            )
         object.__setattr__(self, "when", checked_when(shown(self), self.when))
 
     @property
@@ -135,3 +133,11 @@ class Ordinal(Conditional):
         numbers = np.array(self.values, dtype=np.float64)
         half = 0.5 * numbers  # the difference of two large numbers may overflow
         return np.asarray((half - half[0]) / (half[-1] - half[0]))
+
+
+def _ascend(values: tuple[Any, ...]) -> bool:
+    """Tell whether values are finite numbers in ascending order."""
+    if not all(checks.is_number(type(value)) for value in values):
+        return False
+    numbers = checks.as_numbers(values, "values")
+    return bool(np.isfinite(numbers).all() and (np.diff(numbers) > 0.0).all())

@@ -13,7 +13,7 @@ try:
     import optuna  # noqa: F401
 except ImportError as error:
     raise MissingExtraError.of(
-        "optuna", extra="optuna", purpose="the Optuna integration"
+        "optuna", extra="optuna", purpose="the Optuna integration", cause=error
     ) from error
 
 from stopwise.integrations.foreign_space import Told

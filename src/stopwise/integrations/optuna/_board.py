@@ -5,23 +5,66 @@ Each trial carries a note: it is choosing, has proposed a point, or has settled 
 writes its note before it reads those of others, so of two workers that propose the same point one
 always sees the other. A later trial withdraws its proposal for an earlier one, and any trial for
 one that has settled.
+
+Only the earliest of the trials that are choosing computes. It makes offers to those that wait: an
+offer is a proposal that somebody else has written to the trial. Each offerer has an attribute of
+its own there, so no offer is ever overwritten, and everybody sees all points that a waiting trial
+may take.
 """
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, NamedTuple
 
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.study import Study
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
+
+from stopwise.integrations.optuna import _waiting
 
 NOTE = "stopwise:proposal"  # a system attribute of the trial
-PATIENCE = 30.0  # seconds to wait for a worker that may be dead
-_POLL = 0.05
+TURN = "stopwise:turn"  # a system attribute of the study
+OFFER = "stopwise:offer:"  # the same, followed by the number of the trial whose worker offers
 
 Clash = Callable[[Sequence[FrozenTrial]], Sequence[FrozenTrial]]  # trials -> those in conflict
+
+_UNSEEN = 0.5  # seconds after which one looks at all trials though nobody has said anything
+
+
+class _Turn(NamedTuple):
+    """Who has the turn, or had it last.
+
+    Args:
+        of: Number of its trial.
+        since: When its worker wrote this, in seconds of its clock.
+        over: Whether the turn is over.
+        served: Numbers of the trials that have an offer of this turn.
+    """
+
+    of: int
+    since: float
+    over: bool
+    served: Sequence[int] = ()
+
+    def may_serve(self, number: int) -> bool:
+        """Whether the turn goes on, and a trial has no offer of it yet."""
+        alive = time.time() - self.since < _waiting.PATIENCE
+        return alive and not self.over and number not in self.served
+
+    def is_news(self, number: int, before: _Turn | None) -> bool:
+        """Whether a trial that waits may have an offer, or the turn, since it saw another state.
+
+        A turn of somebody else is news too: the offer may be of one in between.
+        """
+        if before is None:
+            return not self.may_serve(number)
+        same = (self.of, self.over) == (before.of, before.over)
+        return not (same and (self.over or self.may_serve(number)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +76,72 @@ class Note:
         price: The expected cost of the evaluation, which is reserved until it is told.
         settled: Whether the choice is final.
         since: When the note was written, in seconds of the worker's clock.
+        settings: What its worker would choose by; an offer is for a worker of the same settings.
+        turn: The turn in which it was chosen; points of one turn are chosen to be evaluated
+            side by side.
+        aware: Turns of choices that were not final and were known when this one was made.
+        left: Of an offer: what the budget left for it; None without a budget.
+        upto: Of an offer: the highest number of a trial that was known when it was chosen.
+        unsettled: Of an offer: trials up to that number whose points were not final.
     """
 
     numbers: Mapping[str, float] | None = None
     price: float = 0.0
     settled: bool = False
     since: float = 0.0
+    settings: str = ""
+    turn: str = ""
+    aware: Sequence[str] = ()
+    left: float | None = None
+    upto: int = -1
+    unsettled: Sequence[int] = ()
 
     @classmethod
     def of(cls, trial: FrozenTrial) -> Note | None:
         """The note of a trial; None if no sampler of ours has written one."""
-        written = trial.system_attrs.get(NOTE)
-        return None if written is None else cls(**written)
+        return next(iter(cls.all_of(trial)), None)
+
+    @classmethod
+    def all_of(cls, trial: FrozenTrial) -> list[Note]:
+        """The note of a trial, or all offers to one that is choosing, in the order of taking."""
+        attributes = trial.system_attrs
+        if NOTE not in attributes:
+            return []
+        note = cls.own(trial)
+        if note.numbers is not None or note.settled:
+            return [note]
+        offers = [(int(k.removeprefix(OFFER)), k) for k in attributes if k.startswith(OFFER)]
+        return [cls._read(attributes[key]) for _, key in sorted(offers)] or [note]
+
+    @classmethod
+    def own(cls, trial: FrozenTrial) -> Note:
+        """The note that the worker of a trial has written."""
+        return cls._read(trial.system_attrs[NOTE])
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the choice is not final, and its worker has given a sign of life."""
+        return not self.settled and time.time() - self.since < _waiting.PATIENCE
+
+    @classmethod
+    def _read(cls, written: Mapping[str, Any]) -> Note:
+        names = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in written.items() if name in names})
 
     def as_json(self) -> dict[str, Any]:
-        """The note as JSON, a few dozen bytes for each parameter."""
-        numbers = None if self.numbers is None else dict(self.numbers)
-        return {
-            "numbers": numbers,
-            "price": self.price,
-            "settled": self.settled,
-            "since": self.since,
-        }
+        """The note as JSON, a few dozen bytes for each parameter; without what is left out."""
+        always = ("numbers", "price", "settled", "since")
+        unset = {field.name: field.default for field in fields(self) if field.name not in always}
+        return {k: v for k, v in asdict(self).items() if k not in unset or v != unset[k]}
 
 
-@dataclass(frozen=True, slots=True)
+class Look(NamedTuple):
+    """All trials as they are at one moment: that of this worker, and the others."""
+
+    own: FrozenTrial
+    others: Sequence[FrozenTrial]
+
+
 class Board:
     """The notes of one study, as one of its trials sees them.
 
@@ -66,51 +150,140 @@ class Board:
         trial: The trial that is being chosen.
     """
 
-    study: Study
-    trial: FrozenTrial
+    def __init__(self, study: Study, trial: FrozenTrial) -> None:
+        self.study = study
+        self.trial = trial
+        self._lock = threading.Lock()
+        self._note = Note()  # the last one that was written
+        self._has_turn = False
+        self._served: list[int] = []
 
     def write(self, note: Note) -> None:
         """Write this trial's note to the storage."""
+        with self._lock:
+            self._note = note
+            self._write(self.trial, NOTE, note)
+
+    def leave(self) -> None:
+        """Say that nothing will be evaluated."""
+        with suppress(UpdateFinishedTrialError):
+            self.write(Note(settled=True))
+
+    def offer(self, trial: FrozenTrial, note: Note) -> None:
+        """Write an offer to a trial that is waiting."""
+        with suppress(UpdateFinishedTrialError):  # it was counted as failed meanwhile
+            self._write(trial, f"{OFFER}{self.trial.number}", note)
+            self._served.append(trial.number)
+            self._write_turn(over=False)
+
+    def _write(self, trial: FrozenTrial, key: str, note: Note) -> None:
+        dated = replace(note, since=time.time()).as_json()
         storage = self.study._storage  # noqa: SLF001  as Optuna's own samplers do
-        dated = {**note.as_json(), "since": time.time()}
-        storage.set_trial_system_attr(self.trial._trial_id, NOTE, dated)  # noqa: SLF001
+        storage.set_trial_system_attr(trial._trial_id, key, dated)  # noqa: SLF001
 
-    def trials(self) -> Sequence[FrozenTrial]:
-        """All trials but this one, as the storage has them now."""
+    def look(self) -> Look:
+        """All trials, as the storage has them now; storages read only what may have changed."""
         trials = self.study.get_trials(deepcopy=False)
-        return [t for t in trials if t.number != self.trial.number]
+        others = [trial for trial in trials if trial.number != self.trial.number]
+        own = [trial for trial in trials if trial.number == self.trial.number]
+        return Look(own[0] if own else self.trial, others)
 
-    def wait_for_earlier(self) -> None:
-        """Wait until earlier trials have chosen: then none has to withdraw its proposal."""
-        give_up = time.monotonic() + PATIENCE
-        while any(map(self._is_choosing_before, self.trials())) and time.monotonic() < give_up:
-            time.sleep(_POLL)
+    @contextmanager
+    def turn(self, look: Look) -> Iterator[None]:
+        """Have the turn, and say so if there are others: they wait until it is over."""
+        self._has_turn = any(map(_is_begun, look.others))
+        if self._has_turn:
+            self._write_turn(over=False)
+        try:
+            with _waiting.signs_of_life(self._sign):
+                yield
+        finally:
+            if self._has_turn:
+                self._write_turn(over=True)
+            self._has_turn = False
+
+    def wait_for_turn(self) -> Look:
+        """Wait until there is an offer to this trial, or no earlier trial is choosing.
+
+        While somebody has the turn, that attribute of the study is all that is read.
+        """
+        with _waiting.signs_of_life(self._sign):
+            begin, before, due = time.monotonic(), None, _UNSEEN
+            for _ in _waiting.until(_waiting.LONGEST):
+                turn, waited = self._read_turn(), time.monotonic() - begin
+                if turn and waited < due and not turn.is_news(self.trial.number, before):
+                    before = turn
+                    continue
+                look = self.look()
+                if _has_offer(look.own) or not any(map(self._is_choosing_before, look.others)):
+                    break
+                before, due = turn, max(_UNSEEN, 2.0 * waited)
+        return look
+
+    def _sign(self) -> None:
+        with self._lock, suppress(UpdateFinishedTrialError):
+            self._write(self.trial, NOTE, self._note)
+        if self._has_turn:
+            self._write_turn(over=False)
+
+    def _read_turn(self) -> _Turn | None:
+        storage, key = self.study._storage, self.study._study_id  # noqa: SLF001
+        written = storage.get_study_system_attrs(key).get(TURN)
+        return None if written is None else _Turn(*(written[name] for name in _Turn._fields))
+
+    def _write_turn(self, *, over: bool) -> None:
+        storage, key = self.study._storage, self.study._study_id  # noqa: SLF001
+        turn = _Turn(self.trial.number, time.time(), over, list(self._served))
+        storage.set_study_system_attr(key, TURN, turn._asdict())
+
+    def waiting(self, trials: Sequence[FrozenTrial], settings: str) -> list[FrozenTrial]:
+        """Trials that are waiting, and would choose by the same settings."""
+        waiting = [
+            trial
+            for trial in trials
+            if _is_choosing(trial)
+            and Note.own(trial).numbers is None
+            and Note.own(trial).settings == settings
+            and "fixed_params" not in trial.system_attrs
+        ]
+        self._has_turn |= bool(waiting)
+        return waiting
 
     def _is_choosing_before(self, trial: FrozenTrial) -> bool:
-        note = Note.of(trial)
-        return (
-            note is not None
-            and not note.settled
-            and not trial.state.is_finished()
-            and trial.number < self.trial.number
-            and time.time() - note.since < PATIENCE
-        )
+        return trial.number < self.trial.number and _is_choosing(trial)
 
-    def stands(self, clashing: Clash) -> bool:
+    def stands(self, clashing: Clash, look: Look | None = None) -> bool:
         """Whether this trial may keep what it has proposed.
 
         Args:
             clashing: Selects the trials that must not be evaluated beside this one.
+            look: The first look, if there was one since the proposal was written.
         """
-        give_up = time.monotonic() + PATIENCE
-        while True:  # at most until the patience is over
-            clashes = clashing(self.trials())
+        for _ in _waiting.until(_waiting.PATIENCE):
+            look = self.look() if look is None else look
+            clashes, look = clashing(look.others), None
             if any(self._is_ahead(trial) for trial in clashes):
                 return False
-            if not clashes or time.monotonic() > give_up:
+            if not clashes:
                 return True
-            time.sleep(_POLL)  # a later trial must withdraw, or settled before it saw this note
+            # A later trial must withdraw, or settled before it saw this note.
+        return True
 
     def _is_ahead(self, trial: FrozenTrial) -> bool:
         note = Note.of(trial)
         return note is None or note.settled or trial.number < self.trial.number
+
+
+def _is_begun(trial: FrozenTrial) -> bool:
+    """Whether a worker of ours works on a trial."""
+    return trial.state == TrialState.RUNNING and NOTE in trial.system_attrs
+
+
+def _is_choosing(trial: FrozenTrial) -> bool:
+    """Whether a trial that somebody works on has neither settled nor an offer."""
+    return _is_begun(trial) and Note.own(trial).is_open and Note.of(trial) == Note.own(trial)
+
+
+def _has_offer(trial: FrozenTrial) -> bool:
+    note = Note.of(trial)
+    return note is not None and note.numbers is not None

@@ -4,24 +4,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import is_dataclass
+from functools import partial
 from typing import Any, cast
 
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
+from stopwise.integrations.optuna._lookout import Lookout
 from stopwise.integrations.optuna._mirror import direction_of
 from stopwise.integrations.optuna._mirrors import Mirrors
 from stopwise.integrations.optuna._sampler import StopwiseSampler
 from stopwise.stopping.verdict import Verdict
-from stopwise.study.options import WITH_OUTCOMES, StudyOptions, spells_out_options
+from stopwise.study.options import StudyOptions, spells_out_options
 
 # The sampler chooses; Optuna knows the direction and counts trials.
-_CALLBACK_SETS = (
-    *("direction", "acquisition", "watch", "max_trials", "start_from"),
-    *WITH_OUTCOMES,
-)
+_CALLBACK_SETS = ("direction", "acquisition", "watch", "max_trials", "start_from")
 VERDICT = "stopwise:verdict"  # a user attribute of the study: dashboards show it
 
 
@@ -35,8 +35,9 @@ class StopwiseCallback:
     Args:
         lam: As for ``StopwiseSampler``; for rules that need it.
         **options: As for ``stopwise.Study``: ``stopping`` is a name of
-            ``stopwise.stopping.RULES``, a rule, or several (any of them stops); cost and budget
-            as for ``StopwiseSampler``; ``n_initial`` trials come before the rules are asked.
+            ``stopwise.stopping.RULES``, a rule, or several (any of them stops); cost, budget
+            and limits as for ``StopwiseSampler``; ``n_initial`` trials come before the rules are
+            asked.
     """
 
     @spells_out_options(_CALLBACK_SETS)
@@ -51,12 +52,20 @@ class StopwiseCallback:
         StudyOptions.of(options, owner="StopwiseCallback", leave_out=_CALLBACK_SETS)
         settings = {"lam": lam, **options, **acquisition}
         self._own_mirrors = Mirrors(settings, owner="StopwiseCallback")
+        self._compared_with: StopwiseSampler | None = None
         rules = [_named(rule) for rule in self._own_mirrors.rules]
         self._settings = f"{rules}, budget {options.get('budget')}"
+        self._lookout = Lookout(self._settings)
 
-    def __call__(self, study: Study, trial: FrozenTrial) -> None:  # noqa: ARG002  Optuna's
-        """After each trial, end the loop if the verdict is to stop."""
-        if self.should_terminate(study):
+    def __call__(self, study: Study, trial: FrozenTrial) -> None:
+        """After each trial, end the loop if the verdict is to stop.
+
+        While another worker asks the rules, or has just asked them, this one goes on.
+        """
+        verdict = self._written(study)
+        if verdict is None:
+            verdict = self._lookout.ask(study, trial, partial(self._verdict, study))
+        if verdict is not None and verdict.stop:
             with suppress(RuntimeError):  # in ask-and-tell there is no loop to end
                 study.stop()
 
@@ -66,15 +75,16 @@ class StopwiseCallback:
 
     def verdict(self, study: Study) -> Verdict:
         """Whether to stop, and why. A verdict that stops is stored for every worker."""
-        written = self._written(study)
-        if written is not None:
-            return written
+        return self._written(study) or self._verdict(study, study.get_trials(deepcopy=False))
+
+    def _verdict(self, study: Study, trials: Sequence[FrozenTrial]) -> Verdict:
+        """The verdict after these trials, or one that another worker has stored meanwhile."""
         mirrors = self._mirrors(study)
         with mirrors.lock:
-            verdict = self._asked(study, mirrors)
+            verdict = self._asked(study, mirrors, trials)
         if not verdict.stop:
             return verdict
-        written = self._written(study)  # another worker may have stored one meanwhile
+        written = self._written(study)
         if written is None:
             study.set_user_attr(VERDICT, {**_as_json(verdict), "settings": self._settings})
         return written or verdict
@@ -90,14 +100,16 @@ class StopwiseCallback:
     def _mirrors(self, study: Study) -> Mirrors:
         """The mirrors of the sampler, if it is ours with the same model; else the callback's."""
         sampler = study.sampler
+        if isinstance(sampler, StopwiseSampler) and sampler is not self._compared_with:
+            self._compared_with = sampler
+            sampler.mirrors.warn_of_differences(self._own_mirrors)
         if isinstance(sampler, StopwiseSampler) and sampler.mirrors.believe_as(self._own_mirrors):
             return sampler.mirrors
         return self._own_mirrors
 
-    def _asked(self, study: Study, mirrors: Mirrors) -> Verdict:
+    def _asked(self, study: Study, mirrors: Mirrors, trials: Sequence[FrozenTrial]) -> Verdict:
         direction_of(study)  # refuses several objectives
-        trials = study.get_trials(deepcopy=False)
-        distributions = mirrors.distributions(trials)
+        distributions = mirrors.distributions(lambda: trials)
         if not distributions:
             return Verdict.not_yet("initial", "no parameter is common to all trials yet: go on")
         mirror = mirrors.mirror(study, distributions, trials)

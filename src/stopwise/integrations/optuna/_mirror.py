@@ -12,8 +12,10 @@ from optuna.trial import FrozenTrial, TrialState
 
 from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import check_within_bounds
+from stopwise.core.one_objective import INSTEAD
 from stopwise.core.space.constraints import check_names, checked_constraints
 from stopwise.errors import InputError
+from stopwise.integrations.foreign_outcomes import outcomes_of
 from stopwise.integrations.optuna._board import Note
 from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._space import Axes, Distributions, in_order
@@ -75,10 +77,11 @@ class Mirror:
         read.
 
         Args:
-            trials: The trials of the Optuna study, without one that is being chosen now.
+            trials: The trials of the Optuna study, without one that is being chosen now; if they
+                were read a while ago, another thread may have told some of them since.
         """
         for trial in trials:
-            if trial.state == TrialState.RUNNING:
+            if trial.state == TrialState.RUNNING and trial.number not in self._finished:
                 self._note(trial)
         finished = [t for t in trials if t.state.is_finished() and t.number not in self._finished]
         memory = max((traits_of(rule).memory for rule in self._recorded), default=0)
@@ -87,9 +90,15 @@ class Mirror:
             if left < memory:
                 self.study.record(*self._recorded)
 
-    def ask(self, number: int) -> Trial:
-        """The next configuration, pending from now on as Optuna's trial of that number."""
-        trial = self.study.ask()
+    def ask(self, number: int, *, beside: bool = False) -> Trial:
+        """The next configuration, pending from now on as Optuna's trial of that number.
+
+        Args:
+            number: The number.
+            beside: Whether somebody waits for it, so that a lighter search is made.
+        """
+        self.withdraw(number)  # an offer to it that was not taken
+        trial = self.study.ask_beside() if beside else self.study.ask()
         self._running[number] = trial
         return replace(trial, params=self.axes.outward(trial.params))
 
@@ -99,30 +108,35 @@ class Mirror:
         if trial is not None:
             self.study.drop(trial)
 
-    def running(self, trial: FrozenTrial) -> dict[str, Any] | None:
-        """The params of an Optuna trial or its note, in our form; None if they are unknown."""
+    def points(self, trial: FrozenTrial) -> list[dict[str, Any]]:
+        """The params of an Optuna trial, in our form; before it has any, those that it may take.
+
+        These are the params of its note, or of the offers to it; none if nothing is known.
+        """
         if trial.number in self._finished:
             params = self._finished[trial.number]
-            return None if params is None else dict(params)
+            return [] if params is None else [dict(params)]
         if self.axes.holds(trial):
-            return self.axes.inward(trial.params)
-        note = Note.of(trial)
-        proposed = None if note is None or note.numbers is None else note.numbers
-        params = None if proposed is None else self.axes.external(proposed)
-        return None if params is None else self.axes.inward(params)
+            return [self.axes.inward(trial.params)]
+        proposed = [note.numbers for note in Note.all_of(trial) if note.numbers is not None]
+        theirs = [self.axes.external(numbers) for numbers in proposed]
+        return [self.axes.inward(params) for params in theirs if params is not None]
 
     def _note(self, trial: FrozenTrial) -> None:
-        params, before = self.running(trial), self._running.get(trial.number)
-        if before is not None and params == before.params:
-            return
+        params, before = next(iter(self.points(trial)), None), self._running.get(trial.number)
+        if params is None or (before is not None and params == before.params):
+            return  # what was asked for it here may not be written yet
         self.withdraw(trial.number)
-        if params is not None:
-            self._running[trial.number] = self.study.begin(params)
+        self._running[trial.number] = self.study.begin(params)
 
     def _tell(self, trial: FrozenTrial) -> None:
         outcome, cost = _outcome(trial), self._cost(trial)
         check_within_bounds(f"trial {trial.number}", outcome.value, self.study.options.bounds)
         holds = self.axes.holds(trial)
+        outcomes = None
+        if holds and outcome.value is not None:
+            outcomes, why = self._outcomes(trial)
+            outcome = Failed(why) if why else outcome
         self._finished[trial.number] = self.axes.inward(trial.params) if holds else None
         if not holds:
             self.withdraw(trial.number)
@@ -130,7 +144,17 @@ class Mirror:
             return
         self._note(trial)
         ours = self._running.pop(trial.number)
-        self.study.tell(ours, outcome, cost or None)
+        self.study.tell(ours, outcome, cost or None, outcomes=outcomes)
+
+    def _outcomes(self, trial: FrozenTrial) -> tuple[dict[str, Any] | None, str]:
+        """What a complete trial reports of the outcomes that have limits; see ``outcomes_of``."""
+        reported = {**trial.user_attrs, **getattr(trial, "constraints", {})}
+        how = (
+            "Report it in the objective, by trial.set_constraint(name, value) or"
+            " trial.set_user_attr(name, value)."
+        )
+        limits = self.study.options.limits
+        return outcomes_of(reported, limits, who=f"trial {trial.number}", how=how)
 
     def _cost(self, trial: FrozenTrial) -> float | None:
         """The cost of a finished trial; None if our study computes it, or if it is unknown."""
@@ -155,8 +179,8 @@ def direction_of(study: Study) -> Literal["minimize", "maximize"]:
     """The direction of an Optuna study that has one objective."""
     if len(study.directions) != 1:
         message = (
-            f"this study has {len(study.directions)} objectives; stopwise optimises one. Combine"
-            " them into one value, or use a study of one direction."
+            f"this study has {len(study.directions)} directions, and {INSTEAD}. Use an Optuna"
+            " study of one direction."
         )
         raise InputError(message)
     return "maximize" if study.directions[0] == StudyDirection.MAXIMIZE else "minimize"

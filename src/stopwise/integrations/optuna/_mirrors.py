@@ -7,18 +7,21 @@ finished trial is then translated once, and there is one fit and one supremum fo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import hashlib
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
 from threading import RLock
 from typing import Any
 
-from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from stopwise.core.space import Real
+from stopwise.core.space.constraints import Constraint
+from stopwise.errors import shown
 from stopwise.integrations.optuna._mirror import Mirror, direction_of, has_surplus
 from stopwise.integrations.optuna._space import Distributions
-from stopwise.integrations.optuna._tree import as_tree, learned
+from stopwise.integrations.optuna._tree import Tree, as_tree, learned
 from stopwise.study.external import ExternalStudy
 from stopwise.study.options import StudyOptions, names
 
@@ -49,7 +52,9 @@ class Mirrors:
         self.options = StudyOptions.of(options, owner=owner, leave_out=leave_out, also=("space",))
         self._keywords = options
         cost = None if callable(options.get("cost")) else options.get("cost")
-        blank = {**options, "cost": cost, "constraints": None}  # which are about its own space
+        # What is about a space of its own, or a direction that is not known yet, is left out.
+        about_space = {"cost": cost, "constraints": None}
+        blank = {**options, **about_space, "lam": self.options.lam, "utility": None}
         self.rules = ExternalStudy({"x": Real(0, 1)}, **blank).rules
         self.lock = RLock()  # with n_jobs several threads ask at once
         self._key: tuple[object, ...] = ()
@@ -57,11 +62,29 @@ class Mirrors:
         self._checked: set[int] = set()  # trials that were searched for further parameters
         self._partial = False
 
-    def distributions(self, trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
-        """The parameters that are modelled: those given, or those that trials explain."""
-        if self._space is None:
-            return learned(trials)
-        return as_tree(self._space)
+    def distributions(self, trials: Callable[[], Sequence[FrozenTrial]]) -> Tree:
+        """The parameters that are modelled: those given, or those that trials explain.
+
+        Args:
+            trials: Reads the trials; it is not called if the parameters are given.
+        """
+        return learned(trials()) if self._space is None else as_tree(self._space)
+
+    def settings(self, distributions: Distributions) -> str:
+        """A short text of the options, the same for workers that would choose by the same.
+
+        The seed is left out: it makes choices repeatable and is not what they are made by.
+        """
+        options = {name: _named(getattr(self.options, name)) for name in names(leave_out=["seed"])}
+        when, given = getattr(distributions, "when", {}), getattr(distributions, "given", {})
+        conditions = [
+            (name, parent, sorted(map(repr, values)))
+            for name, condition in when.items()
+            for parent, values in condition.items()
+        ]
+        parts = (sorted(distributions.items()), sorted(conditions), sorted(given.items()))
+        text = repr((options, *parts))
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def believe_as(self, other: Mirrors) -> bool:
         """Whether the model and the prices of both are the same."""
@@ -69,6 +92,25 @@ class Mirrors:
             getattr(self.options, name) == getattr(other.options, name)
             for name in names(leave_out=_DECISIONS)
         )
+
+    def warn_of_differences(self, callback: Mirrors) -> None:
+        """Warn if trials are chosen at one price and stopped at another.
+
+        Args:
+            callback: The mirrors of the callback, where these are the sampler's.
+        """
+        ours, theirs = self.options, callback.options
+        different = []
+        if None not in (ours.lam, theirs.lam) and ours.lam != theirs.lam:
+            different.append(f"lam={ours.lam!r} and lam={theirs.lam!r}")
+        if not _same_cost(ours.cost, theirs.cost):
+            different.append(f"cost={shown(ours.cost)} and cost={shown(theirs.cost)}")
+        if different:
+            message = (
+                f"StopwiseSampler and StopwiseCallback have {', '.join(different)}: trials are"
+                " chosen at one price and stopped at another. Give both the same."
+            )
+            warnings.warn(message, stacklevel=2)
 
     def mirror(
         self, study: Study, distributions: Distributions, trials: Sequence[FrozenTrial]
@@ -89,3 +131,20 @@ class Mirrors:
                 options |= {"noise": "learn", "replicates": True}
             self._mirror = Mirror(distributions, direction=direction_of(study), **options)
         return self._mirror
+
+
+def _same_cost(one: object, other: object) -> bool:
+    """Whether two costs are the same; seconds are reported too, and both are learned."""
+    told = ("seconds", "reported")
+    both_told = isinstance(one, str) and isinstance(other, str) and {one, other} <= set(told)
+    return both_told or one is other or bool(one == other)
+
+
+def _named(option: object) -> str:
+    """An option as text. Functions of the same name are taken to be the same."""
+    if isinstance(option, list | tuple):
+        return repr([_named(each) for each in option])
+    if isinstance(option, Constraint):
+        return _named(option.source)
+    name = getattr(option, "__qualname__", None)
+    return repr(option) if name is None else f"{getattr(option, '__module__', '')}.{name}"

@@ -6,9 +6,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
 from optuna import TrialPruned
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
@@ -17,16 +17,17 @@ from optuna.trial import FrozenTrial
 
 from stopwise.core.space import Parameter
 from stopwise.errors import InputError
-from stopwise.integrations.optuna._board import Board, Note
+from stopwise.integrations.optuna._board import Board, Look, Note
 from stopwise.integrations.optuna._mirror import Mirror
 from stopwise.integrations.optuna._mirrors import Mirrors
+from stopwise.integrations.optuna._proposal import Knowledge, Proposal
 from stopwise.integrations.optuna._space import Distributions
-from stopwise.study.options import WITH_OUTCOMES, spells_out_options
+from stopwise.study.options import spells_out_options
 
 # The callback decides when to stop, and Optuna knows the direction and what is enqueued.
-SAMPLER_SETS = ("direction", "stopping", "watch", "max_trials", "start_from", *WITH_OUTCOMES)
+SAMPLER_SETS = ("direction", "stopping", "watch", "max_trials", "start_from")
 _MOST_PROPOSALS = 100  # of one trial, each of which another worker may have made before
-_CLOSE = 0.01  # of the unit cube: two workers with the same data may choose points this close
+_MOST_OFFERS = 16  # in one turn; whoever still waits has the next turn
 
 
 class StopwiseSampler(BaseSampler):
@@ -47,6 +48,8 @@ class StopwiseSampler(BaseSampler):
         **options: As for ``stopwise.Study``. ``cost`` is None (each trial costs 1), a callable of
             the params (known), or ``"seconds"`` or ``"reported"``: learned from the costs that
             trials report, see ``timed``. ``budget`` is what all workers may spend together.
+            ``limits`` are of what trials report by ``trial.set_constraint(name, value)`` or
+            ``trial.set_user_attr(name, value)``.
     """
 
     @spells_out_options(SAMPLER_SETS)
@@ -58,6 +61,8 @@ class StopwiseSampler(BaseSampler):
         seed: int | None = None,
         **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
+        from scipy.stats import qmc  # noqa: F401  a second to load: not while others wait
+
         self._independent = RandomSampler(seed)
         options |= {"lam": lam, "seed": secrets.randbelow(2**31) if seed is None else seed}
         self.mirrors = Mirrors(
@@ -74,7 +79,7 @@ class StopwiseSampler(BaseSampler):
         trial: FrozenTrial,  # noqa: ARG002  Optuna's interface
     ) -> dict[str, BaseDistribution]:
         """The parameters that are chosen together: those given, or those all trials share."""
-        return self.mirrors.distributions(study.get_trials(deepcopy=False))
+        return self.mirrors.distributions(lambda: study.get_trials(deepcopy=False))
 
     def sample_independent(
         self,
@@ -89,47 +94,75 @@ class StopwiseSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Choose params, and make sure that no other worker has chosen the same."""
+        """Choose params, or take an offer, and make sure that no other worker has the same."""
         if not search_space:
             return {}
         board = Board(study, trial)
-        board.write(Note())
-        board.wait_for_earlier()
+        try:
+            return self._sampled(study, board, search_space)
+        except BaseException:
+            board.leave()  # nobody has to wait for it
+            raise
+
+    def _sampled(self, study: Study, board: Board, search_space: Distributions) -> dict[str, Any]:
+        begun = Note(settings=self.mirrors.settings(search_space))
+        board.write(begun)
+        look = board.wait_for_turn()
+        proposal = self._offered(study, look, search_space)
+        if proposal is not None and board.stands(proposal.clashing, look):
+            return self._settled(board, proposal)
         for _ in range(_MOST_PROPOSALS):
-            choice = self._choose(study, board, search_space)
-            numbers = choice.mirror.axes.internal(choice.params)
-            board.write(Note(numbers, choice.price))
-            if board.stands(choice.clashing):
-                board.write(Note(numbers, choice.price, settled=True))
-                return choice.params
-            with self.mirrors.lock:
-                choice.mirror.withdraw(trial.number)
-        board.write(Note(settled=True))
+            with board.turn(look):
+                proposal = self._choose(study, board, search_space, look.others)
+                board.write(proposal.note)
+                look = board.look()
+                if board.stands(proposal.clashing, look):
+                    self._offer(board, proposal, board.waiting(look.others, begun.settings))
+                    return self._settled(board, proposal)
+                with self.mirrors.lock:
+                    proposal.mirror.withdraw(board.trial.number)
+                look = board.look()
         message = (
-            f"trial {trial.number} proposed {_MOST_PROPOSALS} points, and other workers had each"
-            " of them before: there are more workers than points to evaluate side by side."
+            f"trial {board.trial.number} proposed {_MOST_PROPOSALS} points, and other workers had"
+            " each of them before: there are more workers than points to evaluate side by side."
         )
         raise TrialPruned(message)
 
-    def _choose(self, study: Study, board: Board, search_space: Distributions) -> _Choice:
+    def _settled(self, board: Board, proposal: Proposal) -> dict[str, Any]:
+        board.write(replace(proposal.note, settled=True))
+        return proposal.params
+
+    def _offered(self, study: Study, look: Look, search_space: Distributions) -> Proposal | None:
+        """The proposal that another worker offers to this trial, if there is one."""
+        note = Note.of(look.own)
+        if note is None or note.numbers is None:
+            return None
         with self.mirrors.lock:
-            trials = board.trials()
+            return Proposal.offered(note, self.mirrors.mirror(study, search_space, look.others))
+
+    def _choose(
+        self,
+        study: Study,
+        board: Board,
+        search_space: Distributions,
+        trials: Sequence[FrozenTrial],
+    ) -> Proposal:
+        with self.mirrors.lock:
             mirror = self.mirrors.mirror(study, search_space, trials)
             mirror.update(trials)
             mirror.study.plan_design()  # refuses a budget that does not pay for the initial design
-            left = mirror.study.left
+            knew = Knowledge.of(trials, mirror)
             try:
-                asked = mirror.ask(board.trial.number)
+                proposal = self._next(mirror, board.trial.number, knew)
             except InputError as error:  # no point is left, or none is affordable
-                board.write(Note(settled=True))
                 with suppress(RuntimeError):  # in ask-and-tell there is no loop to end
                     study.stop()
                 raise TrialPruned(str(error)) from error
             fixed = board.trial.system_attrs.get("fixed_params", {})
             wanted = {k: v for k, v in fixed.items() if k in search_space}
-            params = self._completed(study, board.trial, mirror, {**asked.params, **wanted})
+            params = self._completed(study, board.trial, mirror, {**proposal.params, **wanted})
             price = mirror.study.price_of(mirror.axes.inward(params))
-            return _Choice(mirror, params, price, left, _known_params(mirror, trials))
+            return proposal._replace(params=params, price=price)
 
     def _completed(
         self, study: Study, trial: FrozenTrial, mirror: Mirror, params: dict[str, Any]
@@ -141,30 +174,21 @@ class StopwiseSampler(BaseSampler):
                 params[name] = self.sample_independent(study, trial, name, distribution)
         return {name: params[name] for name in tree if name in tree.active(params)}
 
+    def _offer(self, board: Board, proposal: Proposal, waiting: Sequence[FrozenTrial]) -> None:
+        """Choose for trials that wait for this one, while the model is at hand."""
+        with self.mirrors.lock:
+            for trial in waiting[:_MOST_OFFERS]:
+                try:
+                    offered = self._next(proposal.mirror, trial.number, proposal.knew, beside=True)
+                except InputError:  # nothing is left: their own workers will say so
+                    return
+                board.offer(trial, offered.offer)
 
-class _Choice(NamedTuple):
-    """The params that were chosen, and what was known of other trials at that time."""
-
-    mirror: Mirror
-    params: dict[str, Any]
-    price: float
-    left: float
-    known: Mapping[int, Mapping[str, Any]]
-
-    def clashing(self, trials: Sequence[FrozenTrial]) -> Sequence[FrozenTrial]:
-        """Trials that were unknown then and are too close, or leave too little of the budget."""
-        current = _known_params(self.mirror, trials)
-        news = {n: params for n, params in current.items() if self.known.get(n) != params}
-        ours, study = self.mirror.axes.inward(self.params), self.mirror.study
-        others = sum(study.price_of(params) for params in news.values())
-        if self.price + others > self.left:
-            return [trial for trial in trials if trial.number in news]
-        here = study.encoded(ours)
-        near = {n for n, p in news.items() if np.abs(study.encoded(p) - here).max() <= _CLOSE}
-        return [trial for trial in trials if trial.number in near]
-
-
-def _known_params(mirror: Mirror, trials: Sequence[FrozenTrial]) -> dict[int, dict[str, Any]]:
-    """The params of each trial, by number, as far as they are known."""
-    by_number = {trial.number: mirror.running(trial) for trial in trials}
-    return {number: params for number, params in by_number.items() if params is not None}
+    def _next(
+        self, mirror: Mirror, number: int, knew: Knowledge, *, beside: bool = False
+    ) -> Proposal:
+        """The next proposal, pending from now on as the trial of this number."""
+        left = mirror.study.left
+        params = mirror.ask(number, beside=beside).params
+        price = mirror.study.price_of(mirror.axes.inward(params))
+        return Proposal(mirror, dict(params), price, left, knew)

@@ -19,13 +19,22 @@ from typing import Any
 from stopwise.core.space import Domain
 from stopwise.errors import JournalError, StopwiseError
 from stopwise.record.events import Event
+from stopwise.record.journal._creation import JournalInUseError
 from stopwise.record.journal._lines import as_line, from_line
 from stopwise.record.journal.codec import ParamsCodec, space_as_json
 from stopwise.record.journal.file import LineFile, NextLine
 from stopwise.record.journal.reading import SCHEMA, Read, is_unfinished, read_lines
 from stopwise.record.state import State
 
-__all__ = ["Journal", "JournalContent", "ResumeWarning", "has_begun", "look_at", "reopen"]
+__all__ = [
+    "Journal",
+    "JournalContent",
+    "JournalInUseError",
+    "ResumeWarning",
+    "has_begun",
+    "look_at",
+    "reopen",
+]
 
 
 _MISREAD = (KeyError, TypeError, ValueError, IndexError, AttributeError)

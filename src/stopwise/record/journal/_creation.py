@@ -16,6 +16,10 @@ from stopwise.errors import JournalError
 from stopwise.record.journal.reading import is_unfinished
 
 
+class JournalInUseError(JournalError):
+    """A journal that another writer has open."""
+
+
 def created(path: Path, content: bytes) -> int:
     """Create a file, synced and locked; returns its descriptor.
 
@@ -112,7 +116,7 @@ def lock(descriptor: int, path: Path) -> None:
             f"{path} is being written by another study, here or in another process: wait until it"
             " ends or close it. To look at it meanwhile use Study.load(path)."
         )
-        raise JournalError(message) from error
+        raise JournalInUseError(message) from error
 
 
 def unusable(path: Path, error: OSError) -> JournalError:

@@ -27,6 +27,7 @@ from stopwise.record.events import (
     LambdaChosen,
     SignalsRecorded,
     StudyResumed,
+    TrialAmended,
     TrialAsked,
     TrialAskedAgain,
     TrialDropped,
@@ -56,18 +57,13 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
             return _ask_as_json(event, params)
         case TrialAskedAgain(trial_number):
             return {"event": "ask again", "trial": trial_number}
-        case TrialTold(observation, delivered):
-            return {
-                "event": "tell",
-                "trial": observation.number,
-                "params": params.as_json(observation.params),
-                **outcome_as_json(observation.outcome),
-                "cost": observation.cost,
-                "charged": observation.charged,
-                "expected_cost": observation.expected_cost,
-                **_if_any("delivered", delivered),
-                **_if_any("outcomes", dict(observation.outcomes) or None),
-            }
+        case TrialTold():
+            return _tell_as_json(event, params)
+        case TrialAmended(observation, delivered_anew):
+            told = _observation_as_json(observation, params)
+            measured = _if_any("outcomes", dict(observation.outcomes) or None)
+            gains = {str(trial_number): gain for trial_number, gain in delivered_anew.items()}
+            return {"event": "amend", **told, "delivered": gains, **measured}
         case VerdictGiven(verdict):
             return {
                 "event": "verdict",
@@ -79,8 +75,9 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
             }
         case TrialDropped(trial_number):
             return {"event": "drop", "trial": trial_number}
-        case StudyResumed(version, changed):
-            return {"event": "resume", "version": version, "changed": changed}
+        case StudyResumed(version, changed, again):
+            resumed = {"event": "resume", "version": version, "changed": changed}
+            return resumed if again else {**resumed, "again": False}
 
 
 def _if_any(key: str, value: T | None) -> dict[str, T]:
@@ -102,38 +99,87 @@ def _ask_as_json(event: TrialAsked, params: ParamsCodec) -> dict[str, Any]:
         "designed": event.designed,
         "fitted": None if event.fitted is None else _fitted_as_json(event.fitted),
         **_if_any("promised", event.promised),
+        **_if_any("repeats", event.trial.repeats),
+        **_if_any("worth", event.trial.worth),
     }
     if event.foresight is not None:
         line["foresight"] = {
             "level": event.foresight.level,
             "chances": list(event.foresight.chances),
         }
+    if event.fixed is not None:
+        line["fixed"] = params.as_json(event.fixed)
     return line
 
 
 def _read_ask(line: Json, params: ParamsCodec) -> TrialAsked:
-    trial = Trial(line["trial"], params.inside(line["params"]), line["expected_cost"])
+    trial = Trial(
+        line["trial"],
+        params.inside(line["params"]),
+        line["expected_cost"],
+        line.get("repeats"),
+        line.get("worth"),
+    )
     fitted = None if line["fitted"] is None else _fitted(line["fitted"])
     foresight = None
     if "foresight" in line:
         foreseen = line["foresight"]
         foresight = Foresight(foreseen["level"], tuple(foreseen["chances"]))
-    return TrialAsked(trial, line["designed"], fitted, line.get("promised"), foresight)
+    fixed = params.params(line["fixed"]) if "fixed" in line else None
+    return TrialAsked(trial, line["designed"], fitted, line.get("promised"), foresight, fixed)
+
+
+def _tell_as_json(event: TrialTold, params: ParamsCodec) -> dict[str, Any]:
+    observation = event.observation
+    further = [
+        {"trial": o.number, **outcome_as_json(o.outcome), "cost": o.cost} for o in event.further
+    ]
+    return {
+        "event": "tell",
+        **_observation_as_json(observation, params),
+        **_if_any("delivered", event.delivered),
+        **_if_any("outcomes", dict(observation.outcomes) or None),
+        **_if_any("further", further or None),
+    }
+
+
+def _observation_as_json(observation: Observation, params: ParamsCodec) -> dict[str, Any]:
+    return {
+        "trial": observation.number,
+        "params": params.as_json(observation.params),
+        **outcome_as_json(observation.outcome),
+        "cost": observation.cost,
+        "charged": observation.charged,
+        "expected_cost": observation.expected_cost,
+    }
+
+
+def _observation(line: Json, params: ParamsCodec) -> Observation:
+    return Observation(
+        line["trial"],
+        params.inside(line["params"]),
+        outcome_from_json(line),
+        float(line["cost"]),
+        line["charged"],
+        line["expected_cost"],
+        {name: float(value) for name, value in line.get("outcomes", {}).items()},
+    )
 
 
 def _read_tell(line: Json, params: ParamsCodec) -> TrialTold:
-    return TrialTold(
-        Observation(
-            line["trial"],
-            params.inside(line["params"]),
-            outcome_from_json(line),
-            float(line["cost"]),
-            line["charged"],
-            line["expected_cost"],
-            {name: float(value) for name, value in line.get("outcomes", {}).items()},
-        ),
-        line.get("delivered"),
+    told = _observation(line, params)
+    further = tuple(
+        dataclasses.replace(
+            told, number=of["trial"], outcome=outcome_from_json(of), cost=float(of["cost"])
+        )
+        for of in line.get("further", ())
     )
+    return TrialTold(told, line.get("delivered"), further)
+
+
+def _read_amend(line: Json, params: ParamsCodec) -> TrialAmended:
+    delivered = {int(number): gain for number, gain in line["delivered"].items()}
+    return TrialAmended(_observation(line, params), delivered)
 
 
 def _read_verdict(line: Json, _: ParamsCodec) -> VerdictGiven:
@@ -159,9 +205,12 @@ _READERS: dict[str, Callable[[Json, ParamsCodec], Event]] = {
     "ask": _read_ask,
     "ask again": lambda line, _: TrialAskedAgain(line["trial"]),
     "tell": _read_tell,
+    "amend": _read_amend,
     "verdict": _read_verdict,
     "drop": lambda line, _: TrialDropped(line["trial"]),
-    "resume": lambda line, _: StudyResumed(line["version"], line["changed"]),
+    "resume": lambda line, _: StudyResumed(
+        line["version"], line["changed"], line.get("again", True)
+    ),
 }
 
 

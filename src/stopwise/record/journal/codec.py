@@ -18,6 +18,12 @@ import numpy as np
 from stopwise import acquisition, stopping
 from stopwise.core.beliefs.models import PaperModel, PlainModel
 from stopwise.core.beliefs.prices import KnownCost, LearnedCost, UnitCost
+from stopwise.core.beliefs.utilities import (
+    UTILITIES,
+    Custom,
+    checked_utility,
+    utility_from_table,
+)
 from stopwise.core.checks import checked_bounds, listed
 from stopwise.core.outcome_limits import checked_limits
 from stopwise.core.space import (
@@ -260,6 +266,25 @@ def _cost(written: Json) -> Any:  # noqa: ANN401
     return written if written is None or isinstance(written, str) else _thing(written, _COSTS)
 
 
+def _utility_as_json(utility: Any) -> Json:  # noqa: ANN401  any utility, or None
+    if utility is None:
+        return None
+    if type(utility) in UTILITIES.values():
+        parts = dataclasses.asdict(utility)
+        if "points" in parts:
+            parts["points"] = [list(point) for point in parts["points"]]  # as JSON reads them
+        return {"kind": utility.kind, **parts}
+    if isinstance(utility, Custom):
+        return _cost_as_json(utility.function)
+    return _thing_as_json(utility, {})
+
+
+def _utility(written: Json) -> Any:  # noqa: ANN401
+    if written is None:
+        return None
+    return Own(written["own"]) if "own" in written else utility_from_table(written)
+
+
 PLAIN = OptionCodec(lambda value, _: _plain(value), lambda written, _: written)
 BOUNDS = OptionCodec(
     lambda value, _: None if (bounds := checked_bounds(value)) is None else list(bounds),
@@ -287,6 +312,10 @@ SURROGATE = OptionCodec(
 RULES = OptionCodec(
     lambda value, _: _things_as_json(value, _RULES),
     lambda written, _: [_thing(rule, _RULES) for rule in written],
+)
+UTILITY = OptionCodec(
+    lambda value, _: _utility_as_json(checked_utility(value)),
+    lambda written, _: _utility(written),
 )
 CONSTRAINTS = OptionCodec(
     lambda value, _: (

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from stopwise.core.beliefs.prices import CostModel
-from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.space import Domain, Finite
 
@@ -25,6 +25,7 @@ class DesignSoFar:
         taken: Encoded points that are evaluated, pending or planned.
         paid_at: Encoded points at which a cost was paid.
         paid: Those costs.
+        among: Of a finite domain, the candidates that may be chosen; all if left out.
     """
 
     domain: Domain
@@ -33,6 +34,7 @@ class DesignSoFar:
     taken: Array
     paid_at: Array
     paid: Array
+    among: Mask | None = None
 
     def fresh(self, count: int) -> Array:
         """Up to ``count`` spread-out points that are not taken, each once.
@@ -45,15 +47,24 @@ class DesignSoFar:
         seen = set(self.domain.key(self.taken)) if len(self.taken) else set()
         rng = stream(self.seed, "design")
         if isinstance(self.domain, Finite):
-            pool = self.domain.design(len(self.domain), rng)[: count + len(seen)]
+            pool = self.domain.design(len(self.domain), rng)
+            if self.among is not None:
+                pool = pool[self.among[self.domain.index_of(pool)]]
+            pool = pool[: count + len(seen)]
         else:  # rounding may make points equal: draw a generous block, and keep its order
             pool = self.domain.sobol(max(4 * (count + len(seen)), 64), rng)
         kept: list[int] = []
-        for i, key in enumerate(self.domain.key(pool)):
+        for i, key in enumerate(self.domain.key(self._as_told(pool))):
             if key not in seen and len(kept) < count:
                 seen.add(key)
                 kept.append(i)
         return pool[kept]
+
+    def _as_told(self, pool: Array) -> Array:
+        """Points as they are once their params were told: a logarithm may change the last bit."""
+        if isinstance(self.domain, Finite):
+            return pool
+        return self.domain.encode(self.domain.decode(pool))
 
 
 class Design(Protocol):

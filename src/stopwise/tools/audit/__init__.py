@@ -7,18 +7,25 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from stopwise.core.checks import Bounds, checked_bounds, checked_direction
+import numpy as np
+
+from stopwise.core.beliefs.laws import Loss
+from stopwise.core.checks import Bounds, checked_bounds, checked_direction, checked_whole
 from stopwise.core.search.supremum import Search
 from stopwise.core.space import Space, as_domain
 from stopwise.errors import InputError
+from stopwise.record.history import History
 from stopwise.record.promises import Promises
 from stopwise.record.replay import Replayed, replay
 from stopwise.stopping import RULES, StoppingRule
 from stopwise.stopping.defaults import default_rules, requirements
+from stopwise.stopping.signals import GAIN_PER_COST
 from stopwise.study.external import ExternalStudy
+from stopwise.study.lam_ladder import LamLadder, lam_ladder
 from stopwise.tools.audit._history import AuditedHistory, HistoryReader
 from stopwise.tools.audit._inferred_space import ColumnBounds
 from stopwise.tools.audit._result import Audit, Audited
+from stopwise.tools.audit._values_only import rules_of_values, since_the_best, traces_of_values
 
 __all__ = ["Audit", "Audited", "audit"]
 
@@ -50,11 +57,13 @@ def audit(  # long: a line for each of its options
         data: A history (or a study or result, which have one), the path of a CSV or Parquet file,
             a data frame, a dict of columns, or a list of dicts; in the order of evaluation.
         lam: What a unit of cost is worth, in objective units; see ``exchange_rate``. Without it
-            the rules that need it are left out.
+            the rules that need it are left out. Where a study has a utility, it is 1 if left out,
+            and what is lost is counted by the utility.
         value: The column with the objective.
         cost: The column with what each evaluation cost; None to count each as 1.
         order: A column to sort by, if rows are not in the order of evaluation.
-        params: The columns that were varied; all others if left out.
+        params: The columns that were varied; all others if left out. Where there are none, or
+            none is left, the rules that read values alone are replayed.
         direction: ``"minimize"`` or ``"maximize"``.
         space: What was varied; inferred from what was tried if left out.
         log: Columns on a log scale; None to infer it.
@@ -64,7 +73,7 @@ def audit(  # long: a line for each of its options
             where left out or None.
         rules: Rules, or names; all of ``RULES`` that need no number of trials, if left out.
         n_initial: Evaluations that count as the initial design; if left out, d + 1 for d
-            parameters, or 2(d + 1) if each counts as 1.
+            parameters, or 2(d + 1) if each counts as 1; 1 where there are no parameters.
         noise: As for ``Study``; learned if equal params came to unequal values.
         notes: Remarks on the data, to be shown with the others.
         seed: Makes what is random repeatable.
@@ -85,6 +94,10 @@ def audit(  # long: a line for each of its options
     of_columns, of_values = _split_bounds(bounds, value)
     read = HistoryReader(value, cost, order, params, space, log, of_columns).read(data)
     remarks = [*notes, *read.notes]
+    if isinstance(read.space, Mapping) and not read.space:
+        return _audit_of_values(read, lam, rules, n_initial, direction, remarks)
+    if lam is None and read.utility is not None:
+        lam = 1.0  # a utility is in units of cost
     noise = _noise(read, noise, remarks)
     chosen = _rules(rules, lam, remarks)
     study = ExternalStudy(
@@ -99,6 +112,7 @@ def audit(  # long: a line for each of its options
         replicates=noise is not None,
         bounds=read.bounds if of_values is None else of_values,
         limits=read.limits,
+        utility=read.utility,
         n_initial=n_initial,
         seed=seed,
         search=_SEARCH,
@@ -174,9 +188,10 @@ def _audit_of(
     values = [  # what breaks a limit is worth nothing
         math.inf if o.infeasible else sign * float(o.value or 0.0) for o in study.history.succeeded
     ]
+    size, history = study.design_size, study.history
     return Audit(
         tuple(
-            _row(study, replayed, values, sign, lam)
+            _row(history, size, replayed, values, sign, lam, loss=study.options.loss)
             for replayed in replay(study, [*study.rules, *study.watched])
         ),
         len(values),
@@ -188,20 +203,68 @@ def _audit_of(
         notes,
         study,
         promises,
+        _ladder(study, lam),
+    )
+
+
+def _ladder(study: ExternalStudy, lam: float | None) -> LamLadder:
+    """The lam ladder, where a lam was given or the signal was recorded for another rule."""
+    if lam is None and GAIN_PER_COST.key not in study.traces:
+        return LamLadder()
+    return lam_ladder(study)
+
+
+def _audit_of_values(  # a record without parameters has fewer of these
+    read: AuditedHistory,
+    lam: float | None,
+    rules: Sequence[str | StoppingRule] | None,
+    n_initial: int | None,
+    direction: str,
+    notes: list[str],
+) -> Audit:
+    """The audit of values and costs alone."""
+    history, sign = read.history, 1.0 if direction == "minimize" else -1.0
+    y = [sign * float(o.value or 0.0) for o in history]
+    initial = 1 if n_initial is None else checked_whole("n_initial", n_initial)
+    if len(y) < initial:
+        message = f"{len(y)} evaluations are fewer than n_initial = {initial}: give less."
+        raise InputError(message)
+    named = list(default_rules(RULES, lam).values()) if rules is None else rules
+    chosen = rules_of_values(named, are_given=rules is not None, notes=notes)
+    notes.append(since_the_best(history, y, lam))
+    replayed = replay(traces_of_values(y, chosen, initial), chosen)
+    return Audit(
+        tuple(_row(history, initial, each, y, sign, lam) for each in replayed),
+        len(y),
+        initial,
+        history.spent,
+        sign * min(y),
+        lam,
+        {},
+        tuple(notes),
     )
 
 
 def _row(
-    study: ExternalStudy, replayed: Replayed, values: list[float], sign: float, lam: float | None
+    history: History,
+    design_size: int,
+    replayed: Replayed,
+    values: list[float],
+    sign: float,
+    lam: float | None,
+    *,
+    loss: Loss | None = None,
 ) -> Audited:
-    n = len(values) if replayed.stop_t is None else study.design_size + replayed.stop_t
+    n = len(values) if replayed.stop_t is None else design_size + replayed.stop_t
     spent, told = 0.0, 0
-    for observation in study.history:
+    for observation in history:
         if told == n:
             break
         told += not observation.failed
         spent += observation.cost
-    saved, lost = study.spent - spent, min(values[:n]) - min(values)
+    ends = min(values[:n]), min(values)
+    then, best = ends if loss is None else loss(np.array(ends)).tolist()
+    saved, lost = history.spent - spent, then - best
     stopped = None if replayed.stop_t is None else replayed.verdicts[replayed.stop_t]
     return Audited(
         replayed.rule.name,

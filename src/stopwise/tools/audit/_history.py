@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, NamedTuple
 
+from stopwise.core.beliefs.utilities import OwnUtility, Utility
 from stopwise.core.checks import Bounds
 from stopwise.core.outcome_limits import Limits
 from stopwise.core.space import Space, as_domain
@@ -36,6 +37,7 @@ class AuditedHistory(NamedTuple):
         bounds: The bounds of all values, if a study has them.
         promises: The gains that the study's own choices promised, and those that came.
         limits: The limits of measured outcomes, if a study has them.
+        utility: What values are worth, if a study has a utility.
     """
 
     history: History
@@ -44,6 +46,7 @@ class AuditedHistory(NamedTuple):
     bounds: Bounds | None = None
     promises: Promises = Promises()
     limits: Limits | None = None
+    utility: Utility | OwnUtility | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ class HistoryReader:
             notes.append(naming(odd, len(rows)))
             rows = [row for at, row in enumerate(rows) if at not in odd]
             space, unusable = self._inferred(rows, names)  # bounds of rows that count
-        if not (space and rows):
+        if not rows:
             raise _nothing([*notes, *unusable])
         told = [self._observation(at, row, space) for at, row in enumerate(rows)]
         return AuditedHistory(History(tuple(told)), space, (*notes, *unusable))
@@ -133,14 +136,17 @@ def _opened(data: Any) -> Any:  # noqa: ANN401
     return read_journal(data) if is_journal else data
 
 
-def _of_study(data: Any) -> tuple[Bounds | None, Promises, Limits | None]:  # noqa: ANN401
-    """The bounds, promises and limits of a study or a result; a bare history has none."""
+def _of_study(
+    data: Any,  # noqa: ANN401
+) -> tuple[Bounds | None, Promises, Limits | None, Utility | OwnUtility | None]:
+    """The bounds, promises, limits and utility of a study or result; a bare history has none."""
     options: StudyOptions = getattr(data, "options", StudyOptions())
-    return options.bounds, getattr(data, "promises", Promises()), options.limits
+    promises = getattr(data, "promises", Promises())
+    return options.bounds, promises, options.limits, options.utility
 
 
 def _nothing(because: Sequence[str]) -> InputError:
     return InputError(
-        f"nothing is left to audit: {'; '.join(because) or 'no parameters'}. There must be rows"
-        " with a value, a cost and at least one parameter that varies."
+        f"nothing is left to audit: {'; '.join(because)}. There must be rows with a value and a"
+        " cost."
     )

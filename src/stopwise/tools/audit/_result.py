@@ -7,6 +7,7 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from stopwise.core.quantity import quantity
 from stopwise.core.space import Space
@@ -14,6 +15,7 @@ from stopwise.errors import InputError
 from stopwise.record.promises import Promises
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.external import ExternalStudy
+from stopwise.study.lam_ladder import LamLadder
 from stopwise.tools.audit._inferred_space import described
 from stopwise.tools.progress.words import printable
 
@@ -60,9 +62,11 @@ class Audit:
         lam: Objective units per unit of cost.
         space: What was varied.
         notes: What was left out or assumed.
-        study: The history as a study: its ``explain()`` says what remains to be gained.
+        study: The history as a study: its ``explain()`` says what remains to be gained. None of
+            a record without parameters.
         promises: Where the history is a study's, the gains that its choices promised, and those
             that came.
+        ladder: When other values of lam would have stopped, what was spent then, and found.
     """
 
     rows: tuple[Audited, ...]
@@ -73,8 +77,9 @@ class Audit:
     lam: float | None
     space: Space
     notes: tuple[str, ...]
-    study: ExternalStudy = field(repr=False)
+    study: ExternalStudy | None = field(default=None, repr=False)
     promises: Promises = field(default_factory=Promises)
+    ladder: LamLadder = field(default_factory=LamLadder, repr=False)
 
     def __getitem__(self, rule: str) -> Audited:
         """The row of a rule."""
@@ -95,6 +100,13 @@ class Audit:
             f" {quantity(self.spent)}, best {quantity(self.best)}{worth}{kept}"
         )
 
+    @property
+    def _units(self) -> str:
+        options = None if self.study is None else self.study.options
+        if options is None or options.utility is None:
+            return "units of the objective"
+        return f"units of the objective (best) and {options.currency or 'of its worth'}"
+
     def table(self) -> list[tuple[str, ...]]:
         """The rows as text, the heading first."""
         return [_HEAD, *(_cells(row) for row in self.rows)]
@@ -109,18 +121,38 @@ class Audit:
                 "",
                 *(line.rstrip() for line in lines),
                 "",
-                "saved and spent are in units of cost, the rest in units of the objective;",
+                f"saved and spent are in units of cost, the rest in {self._units};",
                 "net is what was saved, at lam, less what was lost.",
                 "",
                 *(f"{row.rule}: {_sentence(row)}" for row in self.rows),
                 "",
-                "Parameters, as taken (give log= and bounds= to change them):",
-                *(f"  {line}" for line in described(self.space)),
+                *([*self.ladder.lines, ""] if len(self.ladder) else []),
+                *self._parameters(),
                 *(["Notes:"] if self.notes else []),
                 *(f"  - {note}" for note in self.notes),
             ]
         )
         return printable(text)
+
+    def _parameters(self) -> list[str]:
+        if self.study is None:
+            return []
+        title = "Parameters, as taken (give log= and bounds= to change them):"
+        return [title, *(f"  {line}" for line in described(self.space))]
+
+    def as_json(self) -> dict[str, Any]:
+        """The audit as JSON can hold it; None stands for a number that there is not."""
+        return {
+            "n": self.n,
+            "n_initial": self.n_initial,
+            "spent": self.spent,
+            "best": self.best,
+            "lam": self.lam,
+            "rules": [_row_as_json(row) for row in self.rows],
+            "parameters": [] if self.study is None else described(self.space),
+            "notes": list(self.notes),
+            "lam_ladder": self.ladder.as_json(),
+        }
 
     def _repr_html_(self) -> str:
         head, *rows = ([html.escape(cell) for cell in row] for row in self.table())
@@ -131,6 +163,17 @@ class Audit:
             f"<p>{html.escape(self.heading)}</p><table><thead><tr>{titles}</tr></thead>"
             f"<tbody>{''.join(cells)}</tbody></table><ul>{notes}</ul>"
         )
+
+
+def _row_as_json(row: Audited) -> dict[str, Any]:
+    numbers = {
+        name: None if math.isnan(value) else value
+        for name in ("spent", "saved", "best", "lost", "net")
+        for value in [getattr(row, name)]
+    }
+    stopped = None if row.stopped_by is None else row.stopped_by.reason
+    now = {"stop": row.now.stop, "reason": row.now.reason}
+    return {"rule": row.rule, "stops_after": row.stopped_at, **numbers, "now": now, "why": stopped}
 
 
 def _cells(row: Audited) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from stopwise.tools.cli import audit, demo, report, run
+from stopwise.tools.cli import amend, ask, audit, demo, drop, new, report, run, tell, verdict
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,6 +20,12 @@ app.command("demo")(demo.demo)
 app.command("run")(run.run)
 app.command("report")(report.report)
 app.command("audit")(audit.audit)
+app.command("new")(new.new)
+app.command("ask")(ask.ask)
+app.command("tell", context_settings=tell.NEGATIVE_NUMBERS)(tell.tell)
+app.command("verdict")(verdict.verdict)
+app.command("amend", context_settings=tell.NEGATIVE_NUMBERS)(amend.amend)
+app.command("drop")(drop.drop)
 
 
 def _version(*, wanted: bool) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,9 +12,11 @@ import typer
 
 from stopwise.errors import InputError
 from stopwise.tools.cli._output import say
+from stopwise.tools.cli._studies import STOP, AsJson
 
 if TYPE_CHECKING:
     from stopwise.integrations.foreign_space import Told
+    from stopwise.tools.audit import Audit
 
 
 # Long because Typer reads the options from the signature.
@@ -52,9 +55,21 @@ def audit(  # long: typer wants each option with its help
     n_initial: Annotated[
         int | None, typer.Option(help="Evaluations that count as the initial design.")
     ] = None,
+    values_only: Annotated[
+        bool,
+        typer.Option("--values-only", help="No column is a parameter: judge values and costs."),
+    ] = False,
     html: Annotated[Path | None, typer.Option(help="Write the report page here.")] = None,
+    as_json: AsJson = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with 3 if the first rule says to stop now.")
+    ] = False,
 ) -> None:
-    """When would each rule have stopped, what would that have saved, and is it time now?"""
+    """When would each rule have stopped, what would that have saved, and is it time now?
+
+    Exit codes: 0 audited; 3 with --exit-code, the first rule of the table says to stop now; 2 bad
+    input; 1 something outside prevents it.
+    """
     from stopwise.tools.audit import audit as audit_of
 
     paid = None if unit_cost else cost
@@ -77,16 +92,27 @@ def audit(  # long: typer wants each option with its help
             value=value,
             cost=paid,
             order=order,
+            params=[] if values_only else None,
             direction="maximize" if maximize else "minimize",
             log=log or None,
             bounds=dict(map(_bounds, bounds or [])),
             n_initial=n_initial,
         )
-    say(str(audited))
+    _show(audited, html, as_json=as_json)
+    if exit_code and audited.rows[0].now.stop:
+        raise typer.Exit(STOP)
+
+
+def _show(audited: Audit, html: Path | None, *, as_json: bool) -> None:
+    """Write the page, if one is wanted, and say what was found."""
     if html is not None:
         from stopwise.tools import report
 
+        if audited.study is None:
+            raise InputError("--html shows a model, and without parameters there is none.")
         report.write(audited.study, html)
+    say(json.dumps(audited.as_json()) if as_json else str(audited))
+    if html is not None and not as_json:
         say(f"report: {html}")
 
 

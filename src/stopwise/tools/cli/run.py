@@ -34,7 +34,7 @@ def run(
     Exit codes: 0 it ended by itself; 1 something outside prevents it; 2 the file is wrong; 3 too
     many failed trials; 128 + n interrupted by signal n.
     """
-    _check_system()
+    check_system()
     from stopwise.record.journal import has_begun
     from stopwise.study.saving import saved_if_lost
     from stopwise.tools import runner
@@ -55,7 +55,7 @@ def run(
     raise typer.Exit(codes[end.why])
 
 
-def _check_system() -> None:
+def check_system() -> None:
     """Refuse systems without process groups and sessions, before the runner is imported."""
     import os
 
@@ -103,7 +103,8 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
 
     best = study.best
     if best is None:
-        say("No trial has succeeded.")
+        done = "kept all limits" if study.history.succeeded else "succeeded"
+        say(f"No trial has {done}.")
     else:
         shown = ", ".join(f"{name} = {as_text(value)}" for name, value in best.params.items())
         say(f"Best {config.value.key}: {best.value!r} (trial {best.number}) with {shown}")

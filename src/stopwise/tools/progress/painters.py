@@ -206,7 +206,8 @@ class Clock:
                 expected = amount(trial.expected_cost, self._unit)
                 joint = " of" if self._unit == SECONDS else ", expected to cost"
                 took += f"{joint} about {expected}"
-            lines.append(f"trial {trial.number} ({took}) {configuration(trial.params)}")
+            again = "" if trial.repeats is None else f", a repeat of trial {trial.repeats}"
+            lines.append(f"trial {trial.number}{again} ({took}) {configuration(trial.params)}")
         more = len(view.running) - len(lines)
         return [*lines, f"and {more} more"] if more else lines
 

@@ -12,7 +12,7 @@ from stopwise.core.quantity import quantity
 from stopwise.core.traces import Trace
 from stopwise.record.history import Observation, Trial
 from stopwise.stopping import StoppingRule, traits_of
-from stopwise.stopping.signals import GAIN_PER_COST
+from stopwise.stopping.signals import GAIN_PER_COST, gained, in_currency
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
 from stopwise.tools.progress.words import amount, configuration, shortened, times
@@ -89,8 +89,11 @@ def _best(study: Study) -> str:
     if best is None:
         return "none yet"
     give_or_take = f" +- {best.std:.2g}" if best.std else ""
+    worth = study.worth(best.value)
+    worth_words = "" if worth is None else f", worth {in_currency(worth, study.options.currency)}"
     return (
-        f"{quantity(best.value)}{give_or_take} (trial {best.number}) {configuration(best.params)}"
+        f"{quantity(best.value)}{give_or_take}{worth_words} (trial {best.number})"
+        f" {configuration(best.params)}"
     )
 
 
@@ -108,7 +111,7 @@ def _next(record: Trace, unit: str) -> str:
         return ""
     if math.isnan(facts["cost"]):
         return "nothing left that could gain anything"
-    return f"expected to gain {quantity(facts['gain'])} for {amount(facts['cost'], unit)}"
+    return f"expected to {gained(record.current)} for {amount(facts['cost'], unit)}"
 
 
 def _stops(study: Study) -> tuple[Gauge, ...]:

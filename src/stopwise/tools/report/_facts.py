@@ -69,6 +69,14 @@ class Facts:
         """The evaluations that gave a value; the n-th is that of n observations."""
         return [step for step in self.steps if not step.trial.failed]
 
+    @property
+    def nothing_yet(self) -> str:
+        """Why there is no best value, in a sentence; empty if there is one."""
+        if any(step.best is not None for step in self.steps):
+            return ""
+        done = "kept all limits" if self.succeeded else "given a value"
+        return f"No evaluation has {done} yet."
+
     @cached_property
     def snapshot(self) -> Snapshot | None:
         """What is believed now; None while nothing is known."""
@@ -88,8 +96,41 @@ class Facts:
         numbers = (n for n in (*of_rules, *of_acquisition) if isinstance(n, int | float))
         return next(map(float, numbers), None)
 
+    @property
+    def has_utility(self) -> bool:
+        """Whether gains are counted by what values are worth."""
+        return self.study.options.utility is not None
+
+    @property
+    def units(self) -> str:
+        """What gains are counted in, in words."""
+        return (
+            self.study.options.currency or "units of worth"
+            if self.has_utility
+            else "objective units"
+        )
+
+    @property
+    def origin_of_lam(self) -> str:
+        """Who set lam, in words, if that was not the user."""
+        by_budget = hasattr(self.study.acquisition, "lam0") and not self.study.rules
+        return ", set by the budget" if by_budget else ""
+
     def adjusted(self, step: Step) -> float | None:
-        """The best value so far with what it cost, both in objective units."""
+        """The best value so far with what it cost, both in objective units.
+
+        With a utility: what the best value is worth, less what it cost.
+        """
         if self.lam is None or step.best is None:
             return None
+        worth = self.study.worth(step.best)
+        if worth is not None:
+            return worth - self.lam * step.spent
         return step.best + self.sign * self.lam * step.spent
+
+    def lost(self, value: float, best: float) -> float:
+        """How much worse a value is than the best, or by how much less it is worth."""
+        there, here = self.study.worth(best), self.study.worth(value)
+        if there is None or here is None:
+            return self.sign * (value - best)
+        return there - here

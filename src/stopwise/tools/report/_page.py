@@ -9,26 +9,28 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-from stopwise.acquisition import LogEIPC
-from stopwise.core.numerics.limits import exp_or_inf
 from stopwise.core.space import Finite
 from stopwise.study import Study
+from stopwise.study.lam_ladder import lam_ladder
 from stopwise.tools.report._axis import number
 from stopwise.tools.report._facts import Facts
+from stopwise.tools.report._importance_picture import importance_picture
+from stopwise.tools.report._lam_table import ladder_part
+from stopwise.tools.report._limits import limits_of
 from stopwise.tools.report._markup import Markup, el, join
 from stopwise.tools.report._picture import Picture
 from stopwise.tools.report._pictures import best_picture, costs_picture, value_picture
 from stopwise.tools.report._promises_picture import promises_picture
 from stopwise.tools.report._readings import readings_part
+from stopwise.tools.report._remaining import remaining
 from stopwise.tools.report._rivals import UNKNOWN, Rival, rivals, rule_words
 from stopwise.tools.report._signal_picture import signal_picture
 from stopwise.tools.report._slice_pictures import slice_pictures
 from stopwise.tools.report._slices import codec_of, slices
-from stopwise.tools.report._tables import configuration, data_table, setting, trials_table
+from stopwise.tools.report._tables import data_table, setting, trials_table
 
 _HERE = Path(__file__).parent
 
@@ -63,6 +65,7 @@ def page(study: Study, *, version: str | None = None) -> str:
         _course(facts),
         _model(facts),
         _others(facts),
+        ladder_part(lam_ladder(facts.study)),
         _trials(facts),
         el(
             "footer",
@@ -101,7 +104,7 @@ def _state(facts: Facts) -> str:
 
 def _title(facts: Facts) -> str:
     best = facts.result.best
-    value = "no value yet" if best is None else f"best {number(best.value)}"
+    value = "nothing best yet" if best is None else f"best {number(best.value)}"
     return f"{_state(facts)}, {value} \u2013 stopwise"
 
 
@@ -116,38 +119,18 @@ def _answer(facts: Facts) -> Markup:
         el("p", over, class_="over"),
         el("h1", _headline(facts)),
         why,
-        *_more(facts),
+        *remaining(facts),
         el("dl", *_numbers(facts), class_="numbers"),
         _configuration(facts),
     )
-
-
-def _more(facts: Facts) -> list[Markup]:
-    """What could still be gained, and warnings about thresholds."""
-    snapshot = facts.snapshot
-    if snapshot is None or snapshot.t < 0 or math.isinf(snapshot.best):
-        return []
-    best = snapshot.sup(LogEIPC())
-    lines = []
-    if best.x is not None:
-        x = best.x[None, :]
-        log_cost = float(snapshot.belief.log_price(x)[0])
-        params = facts.study.domain.decode(x)[0]
-        lines.append(
-            f"Of what remains, the best candidate ({configuration(params)}) is expected to gain"
-            f" {number(math.exp(best.value + log_cost))} and costs {number(math.exp(log_cost))};"
-            f" one would go on for any lam below {number(exp_or_inf(best.value))}."
-        )
-    said = facts.study.explain().splitlines()
-    lines += [line for line in said if line.startswith(("Warning:", "All ", "Of "))]
-    return [el("p", line, class_="quiet") for line in lines]
 
 
 def _headline(facts: Facts) -> str:
     best = facts.result.best
     if best is None:
         done = "kept all limits" if facts.succeeded else "succeeded"
-        return f"{_state(facts)}: no evaluation has {done} yet"
+        yet = "" if facts.result.verdict.stop else " yet"
+        return f"{_state(facts)}: no evaluation has {done}{yet}"
     return f"{_state(facts)}: the best value is {number(best.value)}"
 
 
@@ -159,6 +142,9 @@ def _numbers(facts: Facts) -> list[Markup]:
     if best is not None:
         doubt = f" \u00b1 {number(best.std)} (one deviation)" if best.std else ""
         cells.append(_number("Best value", number(best.value), f"trial {best.number}{doubt}"))
+        worth = study.worth(best.value)
+        if worth is not None:
+            cells.append(_number("Worth", number(worth), facts.units))
     left = None if study.budget is None else f"of a budget of {number(study.budget)}"
     cells.append(_number("Spent", number(result.spent), left))
     infeasible = sum(step.trial.infeasible for step in facts.steps)
@@ -166,15 +152,11 @@ def _numbers(facts: Facts) -> list[Markup]:
     notes = [f"{failed} failed" if failed else "", broke, _running(len(study.pending))]
     told = ", ".join(filter(None, notes)) or "none failed"
     cells.append(_number("Trials", str(len(facts.steps)), told))
+    cells += [_number(*said) for said in limits_of(study.options)]
     if facts.lam is not None:
-        units = "objective units per unit of cost"
-        cells.append(_number("lam", number(facts.lam), f"{units}{_origin_of_lam(facts)}"))
+        units = f"{facts.units} per unit of cost"
+        cells.append(_number("lam", number(facts.lam), f"{units}{facts.origin_of_lam}"))
     return cells
-
-
-def _origin_of_lam(facts: Facts) -> str:
-    by_budget = hasattr(facts.study.acquisition, "lam0") and not facts.study.rules
-    return ", set by the budget" if by_budget else ""
 
 
 def _running(pending: int) -> str:
@@ -191,6 +173,10 @@ def _configuration(facts: Facts) -> Markup:
         return Markup()
     pairs = [
         el("div", el("dt", name), el("dd", setting(value))) for name, value in best.params.items()
+    ]
+    pairs += [
+        el("div", el("dt", f"{name} (measured)"), el("dd", setting(value)))
+        for name, value in best.outcomes.items()
     ]
     return join(el("h2", "Best configuration"), el("dl", *pairs, class_="params"))
 
@@ -250,6 +236,7 @@ def _model(facts: Facts) -> Markup:
         el("h2", "What the model believes"),
         el("p", note, class_="quiet"),
         el("div", *map(figure, pictures), class_="three"),
+        el("div", figure(importance_picture(facts)), class_="two"),
         readings_part(facts.study.readings()),
     )
 
@@ -262,10 +249,13 @@ def _others(facts: Facts) -> Markup:
     title = el("h2", "When other rules would have stopped")
     if not others:
         words = "Rules are asked after the initial design, which is not complete yet."
+        if facts.succeeded and facts.nothing_yet:
+            words = "Rules are compared by the best value that keeps all limits: there is none."
         return el("section", title, el("p", words, class_="quiet"))
+    worse = f"be worth less, in {facts.units}" if facts.has_utility else "have lost"
     note = (
         "Less spent is what stopping there would have saved against the end of this record; worse"
-        " by is what the best value would have lost. A rule that was not recorded from the start"
+        f" by is what the best value would {worse}. A rule that was not recorded from the start"
         " is judged afterwards, with the final model cut back to what was known then."
     )
     if facts.lam is not None:

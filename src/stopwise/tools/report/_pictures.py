@@ -15,15 +15,15 @@ from stopwise.tools.report._picture import MOST_POINTS, Picture, trials_axis
 
 _FEW = 8  # values of which none is called far off
 _FAR = 6.0  # an axis is cut off where it would else be so many times as long
+_VALUE_TITLE = "Cost-adjusted value over time"
 
 
 def best_picture(facts: Facts) -> Picture:
     """Best value against what was spent."""
     title = "Best value against what was spent"
     done = facts.succeeded
-    if not done or facts.steps[-1].best is None:
-        did = "kept all limits" if done else "given a value"
-        return Picture("best", title, f"No evaluation has {did} yet.")
+    if not done:
+        return Picture("best", title, facts.nothing_yet)
     values = [float(step.trial.value or 0.0) for step in done]
     y, positions = _robust(values, facts.sign, "value")
     beyond = {done[i].at for i in positions}
@@ -31,32 +31,36 @@ def best_picture(facts: Facts) -> Picture:
     budget = facts.study.budget
     reach = [0.0, facts.steps[-1].spent, budget or 0.0]
     chart = Chart(axis_of(reach, "spent", log=False), y)
-    chart.line([(s.spent, s.best) for s in facts.steps if s.best is not None], "a", steps=True)
-    chart.key("best so far", "a")
+    best = [(s.spent, s.best) for s in facts.steps if s.best is not None]
+    if best:
+        chart.line(best, "a", steps=True)
+        chart.key("best so far", "a")
     points = [(s.spent, s.trial.value, s) for s in shown if s.trial.value is not None]
     _trial_points(chart, [p for p in points if p[2].at not in beyond])
     edge = "up" if facts.sign > 0 else "down"
     _plot(chart, [p for p in points if p[2].at in beyond], "p", edge)
-    last = next(s for s in reversed(facts.steps) if s.improved)
-    chart.points([(last.spent, float(last.best or 0.0))], "b", "diamond", [last.trial.number])
-    chart.key("best", "b", "diamond")
+    for last in [s for s in facts.steps if s.improved][-1:]:
+        chart.points([(last.spent, float(last.best or 0.0))], "b", "diamond", [last.trial.number])
+        chart.key("best", "b", "diamond")
     _marked(chart, [(s.spent, y.low, s) for s in shown if s.trial.failed], "failed", "cross")
     if budget is not None:
         chart.upright(budget, "t")
         chart.key("budget", "t")
-    words = _best_words(facts, last, len(beyond))
+    words = _best_words(facts, len(beyond))
     rows = [(s.trial.number, s.spent, s.trial.value, s.best) for s in shown]
     header = ("trial", "spent", "value", "best so far")
     return Picture("best", title, words, chart.svg(f"{title}. {words}"), header, rows)
 
 
-def _best_words(facts: Facts, last: Step, beyond: int) -> str:
-    first = float(facts.succeeded[0].trial.value or 0.0)
-    words = (
-        f"After {_trials(len(facts.steps))} and {number(facts.steps[-1].spent)} spent, the best"
-        f" observed value is {number(float(last.best or 0.0))}, found at trial"
-        f" {last.trial.number}; the first was {number(first)}."
-    )
+def _best_words(facts: Facts, beyond: int) -> str:
+    words = facts.nothing_yet
+    if not words:
+        first, last = ([s for s in facts.steps if s.improved][i] for i in (0, -1))
+        words = (
+            f"After {_trials(len(facts.steps))} and {number(facts.steps[-1].spent)} spent, the"
+            f" best observed value is {number(float(last.best or 0.0))}, found at trial"
+            f" {last.trial.number}; the first was {number(float(first.best or 0.0))}."
+        )
     failed = len(facts.steps) - len(facts.succeeded)
     if failed:
         words += f" {failed} failed (crosses at the foot)."
@@ -72,26 +76,29 @@ def _best_words(facts: Facts, last: Step, beyond: int) -> str:
 
 def value_picture(facts: Facts) -> Picture:
     """Cost-adjusted value over time: what is in hand, less what it cost."""
-    title = "Cost-adjusted value over time"
+    title = "Cost-adjusted worth over time" if facts.has_utility else _VALUE_TITLE
+    sign = -1.0 if facts.has_utility else facts.sign
     lam = facts.lam
     if lam is None:
         words = "There is no lam, so nothing says what a unit of cost is worth."
         return Picture("value", title, words)
     points = [(s, a) for s in facts.steps if (a := facts.adjusted(s)) is not None]
     if not points:
-        return Picture("value", title, "No evaluation has given a value yet.")
-    y, beyond = _robust([a for _, a in points], facts.sign, "value with its cost")
+        return Picture("value", title, facts.nothing_yet)
+    label = "worth less cost" if facts.has_utility else "value with its cost"
+    y, beyond = _robust([a for _, a in points], sign, label)
     chart = Chart(trials_axis(facts), y)
     kept = [points[i] for i in thinned(len(points), MOST_POINTS)]
     _plot(chart, [(s.at, a, s) for s, a in kept], "p")
     chart.line([(s.at, a) for s, a in points], "a")
-    top, least = min(points, key=lambda p: facts.sign * p[1])
+    top, least = min(points, key=lambda p: sign * p[1])
     chart.points([(top.at, least)], "b", "diamond", [top.trial.number])
     chart.key("best so far, cost included", "a")
     chart.key("best end in hindsight", "b", "diamond")
-    verb = "plus" if facts.sign > 0 else "less"
+    what = "What the best value so far is worth," if facts.has_utility else "The best value so far"
+    verb = "plus" if sign > 0 else "less"
     words = (
-        f"The best value so far {verb} lam = {number(lam)} times what was spent. In hindsight the"
+        f"{what} {verb} lam = {number(lam)} times what was spent. In hindsight the"
         f" best moment to stop was after {_trials(top.at)}, at {number(least)}; it now stands at"
         f" {number(points[-1][1])}."
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from stopwise.errors import InputError
 from stopwise.study import Study
 from stopwise.tools.report._facts import Facts
+from stopwise.tools.report._importance_picture import importance_picture
 from stopwise.tools.report._markup import Markup, el
 from stopwise.tools.report._page import asset
 from stopwise.tools.report._picture import Picture
@@ -125,11 +126,15 @@ def plot_promises(study: Study) -> Plot:
     return Plot((promises_picture(Facts(study)),))
 
 
+def plot_importance(study: Study) -> Plot:
+    """How much each parameter matters, with its uncertainty."""
+    return Plot((importance_picture(Facts(study)),))
+
+
 def plot_slices(study: Study) -> Plot:
     """What the model believes along each parameter, through the best configuration."""
     facts = Facts(study)
     pictures = slice_pictures(slices(facts))
     if pictures:
         return Plot(tuple(pictures))
-    words = "No evaluation has given a value yet."
-    return Plot((Picture("slices", "What the model believes", words),))
+    return Plot((Picture("slices", "What the model believes", facts.nothing_yet),))

@@ -40,7 +40,7 @@ class Rival:
         source: Where its signals come from, in words.
         stopped: The evaluation after which it would have stopped; None if it would not have.
         saved: What would not have been spent.
-        lost: By how much the best value would be worse, at least 0.
+        lost: By how much the best value would be worse, or worth less, at least 0.
     """
 
     rule: StoppingRule
@@ -101,7 +101,7 @@ def _rival(facts: Facts, past: Snapshot, rule: StoppingRule, role: Role) -> Riva
     saved = lost = 0.0
     if stopped is not None and stopped.best is not None and final is not None:
         saved = facts.result.spent - stopped.spent
-        lost = facts.sign * (stopped.best - final)
+        lost = facts.lost(stopped.best, final)
     return Rival(rule, role, source, stopped, saved, lost)
 
 

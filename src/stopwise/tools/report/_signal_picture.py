@@ -7,11 +7,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from stopwise.acquisition import PBGID
 from stopwise.core.traces import Signal, Trace
 from stopwise.record.replay import Replayed, replay
-from stopwise.stopping import SignalKind, StoppingRule, traits_of
+from stopwise.stopping import PBGI, SignalKind, StoppingRule, traits_of
 from stopwise.stopping.signals import GAIN_PER_COST
 from stopwise.stopping.verdict import Verdict
+from stopwise.study.budget_worth import lams_of_budget
+from stopwise.study.lam_ladder import with_this_moment
 from stopwise.tools.report._axis import axis_of, number, thinned
 from stopwise.tools.report._chart import Chart
 from stopwise.tools.report._facts import Facts
@@ -34,11 +37,15 @@ def signal_picture(facts: Facts) -> Picture:
     """The stopping signal against its threshold; without a rule, the gain per cost alone."""
     rule = _deciding_rule(facts)
     kind = GAIN_PER_COST if rule is None else traits_of(rule).signal
-    trace = facts.study.traces.get(kind.key)
+    trace = _trace(facts, kind)
     if not trace:
-        return Picture("signal", _TITLE, "No stopping rule has been asked yet.")
+        words = "No stopping rule has been asked yet."
+        if facts.succeeded and facts.nothing_yet:
+            words += " A rule judges what keeps all limits, and nothing has so far."
+        return Picture("signal", _TITLE, words)
     replayed = None if rule is None else replay(facts.study.traces, rule)[0]
-    rows = _rows(facts, kind, trace, {} if replayed is None else replayed.verdicts)
+    verdicts = _by_budget(facts, trace) if replayed is None else replayed.verdicts
+    rows = _rows(facts, kind, trace, verdicts)
     if not rows:
         who = "It" if rule is None else rule.name
         return Picture("signal", _TITLE, f"{who} has no answer yet.")
@@ -47,6 +54,23 @@ def signal_picture(facts: Facts) -> Picture:
     words = _gain_words(rows) if replayed is None else _words(facts, replayed, kind, rows)
     header = ("told", "trial", "signal", "signal that decides", "threshold")
     return Picture("signal", _TITLE, words, chart.svg(f"{_TITLE}. {words}"), header, kept)
+
+
+def _trace(facts: Facts, kind: SignalKind) -> Trace | None:
+    """The recorded signals; where a budget alone decides, that of this moment too."""
+    trace = facts.study.traces.get(kind.key)
+    if facts.study.options.budget_decides and facts.snapshot is not None:
+        return with_this_moment(trace or Trace(), facts.snapshot)
+    return trace
+
+
+def _by_budget(facts: Facts, trace: Trace) -> Mapping[int, Verdict]:
+    """What the PBGI rule said at the lam that a budget has set; empty before it has."""
+    acquisition = facts.study.acquisition
+    if not isinstance(acquisition, PBGID):
+        return {}
+    lams = lams_of_budget(acquisition, trace)
+    return {s.t: PBGI(lams[s.t]).verdict(trace.upto(s.n)) for s in trace}
 
 
 def _deciding_rule(facts: Facts) -> StoppingRule | None:
@@ -96,9 +120,17 @@ def _chart(facts: Facts, kind: SignalKind, rows: Sequence[_Row], kept: Sequence[
 
 
 def _gain_words(rows: Sequence[_Row]) -> str:
-    return (
+    now, lam = rows[-1].decides, rows[-1].threshold
+    words = (
         "No rule is obeyed but the budget; shown is what the best remaining candidate was"
-        f" expected to gain per unit of cost. It is now {number(rows[-1].decides)}."
+        f" expected to gain per unit of cost. It is now {number(now)}."
+    )
+    if lam is None:
+        return words
+    worth = "would be worth it" if now > lam else "would not be worth it"
+    return (
+        f"{words} The threshold is the lam that the budget has set, halved each time it was"
+        f" reached: {number(lam)} now, at which going on {worth}."
     )
 
 

@@ -69,7 +69,9 @@ def trials_table(facts: Facts, codec: Mixed) -> tuple[Markup, str]:
         )
     kinds = ["n" if isinstance(p, Real | Integer) else None for p in codec.parameters]
     columns = [("trial", None), ("value", "n"), ("cost", "n"), *zip(names, kinds, strict=True)]
-    columns += [(name, _OUTCOME) for name in facts.study.options.limits or {}]
+    measured = (name for step in steps for name in step.trial.outcomes)
+    outcomes = dict.fromkeys((*(facts.study.options.limits or ()), *measured))
+    columns += [(name, _OUTCOME) for name in outcomes]
     if any(step.trial.message for step in steps):
         columns.append(("message", "long"))
     head = [

@@ -6,6 +6,7 @@ from __future__ import annotations
 from stopwise.tools.runner.check import check_program, description
 from stopwise.tools.runner.config import Config, load
 from stopwise.tools.runner.config_changes import changes, keep_copy
+from stopwise.tools.runner.study_file import load_study
 from stopwise.tools.runner.study_setup import new_study, open_study
 from stopwise.tools.runner.trial_loop import OnChange, RunEnd, run_trials
 
@@ -18,6 +19,7 @@ __all__ = [
     "description",
     "keep_copy",
     "load",
+    "load_study",
     "new_study",
     "open_study",
     "run_trials",

@@ -8,12 +8,16 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from stopwise.core.checks import Bounds
+from stopwise.core.numerics.limits import as_amount
+from stopwise.core.outcome_limits import in_words
 from stopwise.core.quantity import quantity
 from stopwise.core.space.conditions import said
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import read_journal
 from stopwise.record.history import Trial
 from stopwise.record.journal import has_begun
+from stopwise.study.lam_ladder import lam_ladder
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.config_changes import changes
 from stopwise.tools.runner.parameter_passing import (
@@ -24,6 +28,7 @@ from stopwise.tools.runner.parameter_passing import (
     mentioned,
 )
 from stopwise.tools.runner.study_setup import new_study
+from stopwise.tools.runner.toml_table import shown
 
 
 def check_program(config: Config) -> None:
@@ -67,6 +72,7 @@ def description(config: Config) -> str:
         ),
         *_conditions(config),
         *_measures(config),
+        *(_prices(config, study.options.bounds) if is_new else _ladder(config)),
         *_limits(config),
         *(_design(trials) if is_new else ()),
         *_files(config, changed),
@@ -92,6 +98,8 @@ def _conditions(config: Config) -> Iterator[str]:
             yield f"  {name} is passed only when {said(parameter)}."
     for constraint in config.constraints:
         yield f"Every trial satisfies {constraint}."
+    for name, bounds in (config.limits or {}).items():
+        yield f"The best trial keeps {name} {in_words(bounds)}, which is read beside the value."
 
 
 def _measures(config: Config) -> Iterator[str]:
@@ -106,8 +114,15 @@ def _measures(config: Config) -> Iterator[str]:
         yield "A trial costs the seconds that it takes."
     else:
         yield f"A trial costs its time at {quantity(cost.price_per_hour)} an hour."
-    worth = config.worth
-    if worth is not None:
+    worth, utility = config.worth, config.utility
+    if utility is not None:
+        unit = utility.unit or "units of worth"
+        lam = 1.0 if worth is None else worth.lam
+        yield (
+            f"What a value is worth is by {utility}: a trial that costs 1 must promise"
+            f" {quantity(lam)} {unit}."
+        )
+    elif worth is not None:
         gain, paid = worth.improvement or worth.lam, worth.cost or 1.0
         yield (
             f"An improvement of {quantity(gain)} is worth {quantity(paid)} {unit}: a trial that"
@@ -115,10 +130,38 @@ def _measures(config: Config) -> Iterator[str]:
         )
 
 
+def _ladder(config: Config) -> list[str]:
+    """When other lams would have stopped a run that was begun."""
+    return lam_ladder(read_journal(config.journal)).lines
+
+
+def _prices(config: Config, bounds: Bounds | None) -> Iterator[str]:
+    """What other lams mean, as far as it can be said beforehand: the prices that they put."""
+    worth, unit = config.worth, config.cost.unit
+    if worth is None or config.utility is not None:  # with a utility lam is 1, or nearly so
+        return
+    gain = worth.improvement or worth.lam
+    yield "What other lams would mean (when each stops can be said once trials have run):"
+    for lam in (as_amount(factor * worth.lam) for factor in (0.1, 1.0, 10.0)):
+        given = " (given)" if lam == worth.lam else ""
+        says = f"an improvement of {quantity(gain)} pays for {quantity(gain / lam)} {unit}"
+        if config.timeout is not None and unit == "seconds":
+            promise = quantity(lam * config.timeout)
+            says += f"; a trial that runs into the timeout must promise {promise}"
+        yield f"  lam = {quantity(lam)}{given}: {says}"
+    low, high = bounds or (None, None)
+    if low is not None and high is not None:
+        most = quantity((high - low) / worth.lam)
+        yield f"Within the bounds of the value nothing is worth more than {most} {unit} in all."
+
+
 def _limits(config: Config) -> Iterator[str]:
     search = config.search
     names = ", ".join(rule.name for rule in search.stopping)
-    by_budget = config.worth is None and config.budget is not None and search.is_default_rule
+    untold = config.worth is None and config.utility is None
+    by_budget = untold and config.budget is not None and search.is_default_rule
+    for name, value in search.further.items():
+        yield f"[search] {name} = {shown(value)}."
     yield f"It stops by {'the budget' if by_budget else names}."
     if config.budget is not None:
         yield f"At most {quantity(config.budget)} {config.cost.unit} are spent."

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from stopwise.acquisition import ACQUISITIONS
+from stopwise.core.beliefs.utilities import Utility, utility_from_table
 from stopwise.core.checks import listed
 from stopwise.core.exchange_rate import exchange_rate
 from stopwise.core.outcome_limits import Limits, checked_limits
@@ -26,7 +27,7 @@ from stopwise.tools.runner.toml_table import TomlTable, shown
 _SAID_OTHERWISE = (
     *("lam", "cost", "budget", "direction", "max_trials"),
     *("acquisition", "stopping", "watch", "noise", "n_initial", "start_from", "seed"),
-    *("limits", "constraints"),
+    *("limits", "constraints", "utility"),
 )
 _NO_WORTH = """{} needs to know what an improvement is worth to you:
 
@@ -117,6 +118,7 @@ class Config:
     value: Value
     cost: Cost
     worth: Worth | None
+    utility: Utility | None
     limits: Limits | None
     failures: Failures
     search: SearchSettings
@@ -140,12 +142,33 @@ class Config:
 
 def load(path: Path) -> Config:
     """Read and check a file; every error names its line."""
-    path = path.absolute()
-    top = TomlTable.read(path)
+    top = TomlTable.read(path.absolute())
+    config = read(top, path.absolute(), has_program=True)
+    check_worth(top, config)
+    check_passing(
+        top,
+        command=config.command,
+        channel=config.channel,
+        directory=config.directory,
+        file=config.value.file,
+        space=config.space,
+        workers=config.workers,
+    )
+    return config
+
+
+def read(top: TomlTable, path: Path, *, has_program: bool) -> Config:
+    """All keys of a file, read one by one.
+
+    Args:
+        top: The file as a table.
+        path: Its path.
+        has_program: Whether there must be a command; not for a study that nobody runs.
+    """
     space, limits = read_space(top.table("parameters")), _limits(top.table("limits", {}))
     config = Config(
         path=path,
-        command=top.texts("command"),
+        command=top.texts("command") if has_program else (),
         channel=top.word("pass", ("arguments", "environment", "stdin"), "arguments"),  # type: ignore[arg-type]
         directory=top.typed("directory", str, "."),
         environment=_environment(top.table("environment", {})),
@@ -158,23 +181,13 @@ def load(path: Path) -> Config:
         value=_value(top.table("value", {})),
         cost=_cost(top.table("cost", {})),
         worth=_worth(top.table("worth", {})),
+        utility=_utility(top.table("utility", {})),
         limits=limits,
         failures=_failures(top.table("failures", {})),
         search=_search(top.table("search", {}), space, limits),
         data=top.data,
     )
     top.done()
-    if config.worth is None:
-        _check_worth_is_not_needed(top, config)
-    check_passing(
-        top,
-        command=config.command,
-        channel=config.channel,
-        directory=config.directory,
-        file=config.value.file,
-        space=space,
-        workers=config.workers,
-    )
     return config
 
 
@@ -227,8 +240,22 @@ def _worth(table: TomlTable) -> Worth | None:
     return Worth(exchange_rate(improvement=improvement, cost=cost), improvement, cost)
 
 
-def _check_worth_is_not_needed(top: TomlTable, config: Config) -> None:
+def _utility(table: TomlTable) -> Utility | None:
+    """What values are worth, by the name of a utility and its parameters."""
+    if not table.data:
+        return None
+    parts = {name: table.any(name) for name in table.data}
+    try:
+        return utility_from_table(parts)
+    except StopwiseError as error:
+        example = "[utility] kind = 'sigmoid', at = 90, width = 2, height = 1000"
+        raise table.error(None, f"{error} In this file, for example: {example}.") from error
+
+
+def check_worth(top: TomlTable, config: Config) -> None:
     """Refuse a file without [worth] where a rule or the acquisition needs it."""
+    if config.worth is not None or config.utility is not None:
+        return
     search = config.search
     rules = [rule.name for rule in (*search.stopping, *search.watch) if rule.needs_lam]
     by_budget = config.budget is not None

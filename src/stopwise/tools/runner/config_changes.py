@@ -21,6 +21,8 @@ FIXED = (
     "value.key",
     "value.direction",
     "cost",
+    "utility",
+    "limits",
     *(f"search.{name}" for name in names(may_change())),
 )
 _LEFT_OUT = object()
@@ -67,7 +69,8 @@ def must_not_change(config: Config, differences: list[str]) -> InputError:
         f" change it back (the file as last run is {copy})."
         " To begin afresh, copy the file to another name and run that, or remove"
         f" {config.journal.name} if nothing in it is of use."
-        " [worth], limits, stopping rules and the way the program is called may change."
+        " [worth], budget, max_trials, timeout, stopping rules and the way the program is called"
+        " may change."
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from stopwise.core.one_objective import INSTEAD, are_several
 from stopwise.tools.progress.words import printable
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.process import ProgramEnd, RunningProgram, stamp
@@ -124,7 +125,8 @@ def _number(answer: dict[str, object], key: str) -> float:
         raise _NoAnswerError(f"the JSON has no key {key!r}; it has {keys}")
     value = answer[key]
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _NoAnswerError(f"{key!r} is no number: {value!r:.200}")
+        several = f"; {INSTEAD}" if are_several(value) else ""
+        raise _NoAnswerError(f"{key!r} is no number: {value!r:.200}{several}")
     try:
         number = float(value)
     except OverflowError:

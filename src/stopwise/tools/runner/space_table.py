@@ -19,9 +19,12 @@ def read_space(table: TomlTable) -> dict[str, Parameter]:
     space = {name: _parameter(table.table(name)) for name in table.data}
     try:
         as_domain(space)
-    except StopwiseError as error:  # about a condition
-        named = (n for n, p in space.items() if p.when and repr(n) in str(error))
-        raise table.error(next(named, None), str(error)) from error
+    except StopwiseError as error:  # about a condition, which begins with whose it is
+        begins = ("parameter", "conditions form a cycle:")
+        named = (n for n in space if str(error).startswith(tuple(f"{b} {n!r} " for b in begins)))
+        whose = next(named, None)
+        at = table if whose is None else table.table(whose)
+        raise at.error(None if whose is None else "when", str(error)) from error
     return space
 
 
@@ -30,7 +33,8 @@ def read_constraints(top: TomlTable, space: Mapping[str, Parameter]) -> tuple[st
     if "constraints" not in top.data:
         top.any("constraints", None)
         return ()
-    texts = top.texts("constraints")
+    one = isinstance(top.data["constraints"], str)
+    texts = (top.typed("constraints", str),) if one else top.texts("constraints")
     inner = top.at("constraints")
     for index, text in enumerate(texts):
         try:
@@ -62,7 +66,8 @@ def _parameter(table: TomlTable) -> Parameter:
     except StopwiseError as error:
         if str(error).startswith(table.name):  # it names its line already
             raise
-        raise table.error(None, str(error)) from error
+        about = "when" if ": when " in str(error) else None
+        raise table.error(about, str(error)) from error
     table.done()
     return parameter
 

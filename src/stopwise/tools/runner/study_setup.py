@@ -52,6 +52,7 @@ def _options(config: Config) -> dict[str, Any]:
         "watch": [rule.made() for rule in search.watch],
         "noise": search.noise,
         "limits": config.limits,
+        "utility": config.utility,
         "n_initial": search.n_initial,
         "start_from": search.start_from,
         "constraints": config.constraints,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from stopwise.core.other_names import meant
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import regular_file
 from stopwise.tools.runner.toml_lines import Where, key_lines
@@ -25,6 +26,14 @@ TOP_LEVEL = (
     "max_trials",
     "constraints",
 )
+# Keys that people look for at the top or in another table, and the table that has them.
+_TABLES = {
+    **dict.fromkeys(("lam", "improvement"), "worth"),
+    "direction": "value",
+    **dict.fromkeys(("kind", "price_per_hour"), "cost"),
+    **dict.fromkeys(("acquisition", "stopping", "watch", "noise", "n_initial", "seed"), "search"),
+    **dict.fromkeys(("start_from", "bounds", "surrogate", "replicates", "prior"), "search"),
+}
 _HUGE = 1e300
 _LONGEST = 2000  # characters of a message, which may hold a key of the file
 _KINDS = {str: "a string", bool: "true or false", list: "a list", dict: "a table"}
@@ -92,6 +101,8 @@ class TomlTable:
                 hint = ""
                 if self.where and key in TOP_LEVEL:
                     hint = f" {key!r} belongs at the top, before the first [table]."
+                elif key in _TABLES and _TABLES[key] not in self.where:
+                    hint = f" {key!r} belongs in [{_TABLES[key]}]."
                 raise self.error(key, f"{message} Allowed here: {allowed}.{hint}")
 
     # ------------------------------------------------------------------- reading
@@ -193,5 +204,5 @@ def _close(word: str, words: Iterable[str]) -> list[str]:
 
 
 def _meant(word: str, words: Iterable[str]) -> str:
-    close = _close(word, words)
-    return f"; did you mean {close[0]!r}?" if close else "."
+    question = meant(word, words)
+    return f"; {question}" if question else "."

@@ -6,10 +6,12 @@ from stopwise.core.beliefs.laws.chance import Chance
 from stopwise.core.beliefs.laws.doubted import Doubted
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.beliefs.laws.log_warped import LogWarped
+from stopwise.core.beliefs.laws.loss import Loss
 from stopwise.core.beliefs.laws.mixture import Mixture
 from stopwise.core.beliefs.laws.normal import Normal
 from stopwise.core.beliefs.laws.shifted import Shifted
 from stopwise.core.beliefs.laws.soft_warped import SoftWarped
+from stopwise.core.beliefs.laws.valued import Valued, valued
 
 __all__ = [
     "Bounded",
@@ -18,9 +20,12 @@ __all__ = [
     "FairValue",
     "Law",
     "LogWarped",
+    "Loss",
     "Mixture",
     "Normal",
     "Shifted",
     "SoftWarped",
+    "Valued",
     "WithSlopes",
+    "valued",
 ]

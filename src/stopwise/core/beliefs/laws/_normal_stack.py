@@ -17,15 +17,23 @@ from scipy.special import log_ndtr, ndtri_exp
 from stopwise.core.beliefs.laws._components import knee_of, normal_below_knee
 from stopwise.core.beliefs.laws._log_sum import log_sum
 from stopwise.core.beliefs.laws._roots import halfway
+from stopwise.core.beliefs.laws._soft_stack import SoftStack
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.beliefs.laws.normal import Normal
 from stopwise.core.beliefs.laws.soft_warped import SoftWarped
 from stopwise.core.numerics import normal_mixture
 from stopwise.core.numerics.arrays import Array, Mask
+from stopwise.core.numerics.normal_mixture import (
+    Normals,
+    components_at_price,
+    joined,
+    root_from_right,
+)
 from stopwise.core.numerics.soft_log import log_slope_of_soft_log, soft_exp, soft_log
 
 _MOST_STEPS = 100  # of a quantile; five or so are usual
 _CLOSE = 1e-13  # of a z-score
+_NO_WARP = (np.inf, 1.0)
 _ACCURATE = 1e-9  # of a z-score: what is further off was not found
 
 
@@ -45,15 +53,29 @@ class NormalStack(NamedTuple):
     @classmethod
     def of(cls, weights: Array, laws: Sequence[Law]) -> NormalStack | None:
         """The stack of a mixture; None if a component is no normal, or certain, or unweighted."""
+        stack = cls.uncertain_or_not(weights, laws)
+        if stack is None or not (
+            stack.std.min(initial=np.inf) > 0.0 and np.isfinite(stack.std.sum() + stack.mean.sum())
+        ):
+            return None
+        return stack
+
+    @classmethod
+    def uncertain_or_not(cls, weights: Array, laws: Sequence[Law]) -> NormalStack | None:
+        """The same, also where components are certain; it is not to be asked there."""
         normals = [law for law in map(normal_below_knee, laws) if isinstance(law, Normal)]
         if len(normals) < len(laws) or len({law.mean.shape for law in normals}) > 1:
             return None
         mean, std = np.array([law.mean for law in normals]), np.array([law.std for law in normals])
         if mean.ndim != 2 or mean.shape != std.shape or not weights.min() > 0.0:
             return None
-        if not (std.min(initial=np.inf) > 0.0 and np.isfinite(std.sum() + mean.sum())):
-            return None
         return cls(weights, mean, std, laws)
+
+    @property
+    def answerable(self) -> Mask:
+        """At which points nothing is certain or infinite."""
+        known = (self.std > 0.0) & np.isfinite(self.std) & np.isfinite(self.mean)
+        return np.asarray(known.all(axis=0))
 
     def log_ei(self, level: Array | float) -> WithSlopes:
         """Log EI at a level up to the knees."""
@@ -61,11 +83,42 @@ class NormalStack(NamedTuple):
         return WithSlopes(at.log_ei, _in_order(-at.d_mean, at.d_std))
 
     def fair_value(self, price: Array | float) -> tuple[FairValue, Mask]:
-        """Fair values, and where they are not those of the mixture."""
+        """Fair values, and where they were not found."""
         prices = np.broadcast_to(np.asarray(price, dtype=np.float64), self.mean.shape[1:])
-        fair = normal_mixture.fair_value(self.weights, self.mean, self.std, prices)
+        with np.errstate(all="ignore"):
+            normals = Normals.of(self.weights, self.mean, self.std)
+            start = components_at_price(self.weights, self.mean, self.std, prices).min(axis=0)
+            beyond = self._beyond_knee(normals, prices, start)
+        if not beyond.any():
+            fair = root_from_right(normals, prices, start)
+        else:
+            there, below = self._soft(beyond), ~beyond
+            right = there.right_of_root(prices[beyond])
+            fair = joined(
+                beyond,
+                root_from_right(there, prices[beyond], right),
+                root_from_right(normals.at(below), prices[below], start[below]),
+            )
         slopes = _in_order(fair.d_mean, fair.d_std)
-        return FairValue(fair.value, slopes, fair.d_log_price), ~(fair.value <= self.knee)
+        return FairValue(fair.value, slopes, fair.d_log_price), np.isnan(fair.value)
+
+    def _beyond_knee(self, normals: Normals, prices: Array, start: Array) -> Mask:
+        """Where the fair value is beyond the lowest knee: EI there is less than the price."""
+        beyond = np.asarray(start > self.knee)
+        if beyond.any():
+            there = normals.at(beyond)
+            at_knee = there.improvement(np.full(there.mean.shape[1], self.knee))
+            beyond[beyond] = at_knee.log_ei < np.log(prices[beyond])
+        return beyond
+
+    def _soft(self, points: Mask) -> SoftStack:
+        """The mixture at some of the points, with its knees."""
+        mean, std = self.mean[:, points], self.std[:, points]
+        warps = [
+            (law.knee, law.tau) if isinstance(law, SoftWarped) else _NO_WARP for law in self.laws
+        ]
+        knee, tau = (np.broadcast_to(each[:, None], mean.shape) for each in np.array(warps).T)
+        return SoftStack(self.weights[:, None], mean, std, knee, tau)
 
     def quantile(self, z: Array | float) -> tuple[WithSlopes, Mask]:
         """The root of the z-score of the cdf, and where it was not found: at a jump, as a rule.

@@ -25,6 +25,23 @@ def patched(answer: Answer, where: Mask, there: Answer) -> Answer:
     )
 
 
+def merged(where: Mask, there: Answer, elsewhere: Answer) -> Answer:
+    """The answer at all points from those at some of them and at the others."""
+
+    def joined(one: Array, other: Array) -> Array:
+        both = np.empty(where.shape)
+        both[where], both[~where] = one, other
+        return both
+
+    value, slopes, *rest = there
+    other, other_slopes, *other_rest = elsewhere
+    return type(there)(
+        joined(value, other),
+        tuple(map(joined, slopes, other_slopes)),
+        *map(joined, rest, other_rest),
+    )
+
+
 def _replaced(array: Array, where: Mask, values: Array) -> Array:
     copy = np.array(array)
     copy[where] = values

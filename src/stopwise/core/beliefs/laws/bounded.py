@@ -14,14 +14,13 @@ from scipy.special import ndtr
 
 from stopwise.core.beliefs.laws._log_sum import log_sum_with_slopes
 from stopwise.core.beliefs.laws._patched import patched
+from stopwise.core.beliefs.laws._quantile_moments import mean_and_std
 from stopwise.core.beliefs.laws._roots import fair_value_from_right, rates
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.beliefs.laws.normal import Normal
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.normal import log_ei
 from stopwise.errors import InputError
-
-_DEVIATIONS = np.arange(-64, 65) / 8.0  # nodes of a trapezoidal rule in z
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,13 +81,7 @@ class Bounded:
         """
         if isinstance(self.law, Normal):
             return _clipped_std(self.law, self.low, self.high)
-        values = np.array([self.quantile(float(z)).value for z in _DEVIATIONS])
-        weights = np.exp(-0.5 * _DEVIATIONS**2)
-        weights /= weights.sum()
-        with np.errstate(over="ignore", invalid="ignore"):
-            residuals = values - np.tensordot(weights, values, axes=1)
-            std = np.sqrt(np.tensordot(weights, residuals**2, axes=1))
-        return np.where(np.isnan(std), np.inf, std)
+        return mean_and_std(self)[1]
 
     @property
     def median(self) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from stopwise.core.beliefs.laws._components import Components
 from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares, weighted_logs
 from stopwise.core.beliefs.laws._mixture_rates import rates_of_mixture, right_of_root
 from stopwise.core.beliefs.laws._normal_stack import NormalStack
-from stopwise.core.beliefs.laws._patched import Answer, patched
+from stopwise.core.beliefs.laws._patched import Answer, merged, patched
 from stopwise.core.beliefs.laws._roots import fair_value_from_right, increasing_root
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.numerics.arrays import Array, Indices, Mask
@@ -49,19 +49,20 @@ class Mixture:
 
     weights: Array
     laws: Sequence[Law]
+    _kept: list[NormalStack | None] = field(default_factory=list, init=False, repr=False)
+
+    @classmethod
+    def of_checked(cls, weights: Array, laws: Sequence[Law]) -> Mixture:
+        """The mixture with ``checked_weights`` of laws that are no mixtures; for inner loops."""
+        mixture = object.__new__(cls)
+        object.__setattr__(mixture, "weights", weights)
+        object.__setattr__(mixture, "laws", laws)
+        object.__setattr__(mixture, "_kept", [])
+        return mixture
 
     def __post_init__(self) -> None:
-        weights = np.array(self.weights, dtype=np.float64)
-        total = float(weights.sum())
-        if weights.shape != (len(self.laws),) or not (
-            np.all(weights >= 0.0) and 0 < total < np.inf
-        ):
-            message = (
-                f"weights {weights.tolist()} of {len(self.laws)} laws: give one for each, none of"
-                " them negative, and not all of them 0."
-            )
-            raise InputError(message)
-        laws = tuple(zip(weights / total, self.laws, strict=True))
+        weights = checked_weights(self.weights, len(self.laws))
+        laws = tuple(zip(weights, self.laws, strict=True))
         flat = [pair for weight, law in laws for pair in _components_of(weight, law)]
         weights = np.array([weight for weight, _ in flat])
         weights.flags.writeable = False
@@ -96,7 +97,7 @@ class Mixture:
 
     def log_ei(self, level: Array | float) -> WithSlopes:
         """Log of the weighted sum of expected improvements."""
-        stack = NormalStack.of(self.weights, self.laws)
+        stack = self._stack
         if stack is not None and np.max(level, initial=-np.inf) <= stack.knee:
             log_ei = stack.log_ei(level)
             if np.isfinite(log_ei.value).all():
@@ -199,14 +200,39 @@ class Mixture:
         given: Array | float,
     ) -> Answer:
         """The answer of the components together, and what is searched for where they have none."""
-        stack = NormalStack.of(self.weights, self.laws)
+        stack = self._stack
         if stack is None:
-            return search(self, given)
+            return self._answered_apart(ask, search, given)
         answer, elsewhere = ask(stack, given)
         if not elsewhere.any():
             return answer
         there = np.broadcast_to(given, elsewhere.shape)[elsewhere]
         return patched(answer, elsewhere, search(self.at(elsewhere), there))
+
+    def _answered_apart(
+        self,
+        ask: Callable[[NormalStack, Array | float], tuple[Answer, Mask]],
+        search: Callable[[Mixture, Array | float], Answer],
+        given: Array | float,
+    ) -> Answer:
+        """The same where the components have no common answer, or only at some of the points."""
+        stack = NormalStack.uncertain_or_not(self.weights, self.laws)
+        together = None if stack is None else stack.answerable
+        if together is None or not together.any():
+            return search(self, given)
+        all_given = np.broadcast_to(given, together.shape)
+        return merged(
+            together,
+            self.at(together)._answered(ask, search, all_given[together]),  # noqa: SLF001  its own
+            search(self.at(~together), all_given[~together]),
+        )
+
+    @property
+    def _stack(self) -> NormalStack | None:
+        """The components together; made once."""
+        if not self._kept:
+            self._kept.append(NormalStack.of(self.weights, self.laws))
+        return self._kept[0]
 
     @property
     def _components(self) -> Components:
@@ -270,6 +296,19 @@ class _Aimed(NamedTuple):
         with np.errstate(over="ignore", invalid="ignore"):
             slope = np.exp(self.law.log_density(level) + 0.5 * at * at + LOG_SQRT_2PI)
         return at - self.z, slope
+
+
+def checked_weights(weights: Array, count: int) -> Array:
+    """The weights of so many laws, with a sum of 1."""
+    weights = np.array(weights, dtype=np.float64)
+    total = float(weights.sum())
+    if weights.shape != (count,) or not (np.all(weights >= 0.0) and 0 < total < np.inf):
+        message = (
+            f"weights {weights.tolist()} of {count} laws: give one for each, none of them"
+            " negative, and not all of them 0."
+        )
+        raise InputError(message)
+    return np.asarray(weights / total)
 
 
 def _components_of(weight: float, law: Law) -> list[tuple[float, Law]]:

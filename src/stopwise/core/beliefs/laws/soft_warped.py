@@ -10,7 +10,6 @@ of the normal for levels up to the knee k. Beyond it :math:`f = (k - \tau) + \ta
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,16 +35,23 @@ _NEARLY_LINEAR = 1e-4  # s/tau below which the deviation is a derivative times s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Upper:
-    """The shifted log-normal that f is beyond the knee, for levels there."""
+class Upper:
+    """The shifted log-normal that f is beyond the knee, for levels there.
+
+    Args:
+        normal: The law of z.
+        knee: Where the logarithm begins, for all points or for each.
+        tau: The scale of the logarithm, likewise.
+    """
 
     normal: Normal
-    knee: float
-    tau: float
+    knee: Array | float
+    tau: Array | float
 
-    def at(self, where: Mask) -> _Upper:
+    def at(self, where: Mask) -> Upper:
         """The law at some of the points."""
-        return _Upper(self.normal.at(where), self.knee, self.tau)
+        knee, tau = (np.broadcast_to(each, where.shape)[where] for each in (self.knee, self.tau))
+        return Upper(self.normal.at(where), knee, tau)
 
     @property
     def unit(self) -> Normal:
@@ -58,7 +64,7 @@ class _Upper:
         mean, std = self.unit
         log_level = np.log1p((np.asarray(level) - self.knee) / self.tau)
         log_ratio, d_gap, d_std = log_lognormal_improvement(log_level - mean, std)
-        value = math.log(self.tau) + log_level + log_ratio
+        value = np.log(self.tau) + log_level + log_ratio
         return WithSlopes(value, (-d_gap / self.tau, d_std / self.tau))
 
     def z_score(self, level: Array | float) -> WithSlopes:
@@ -110,8 +116,8 @@ class SoftWarped(WarpedNormal):
         return slope_of_soft_exp(v, self.knee, self.tau)
 
     @property
-    def _upper(self) -> _Upper:
-        return _Upper(self.normal, self.knee, self.tau)
+    def _upper(self) -> Upper:
+        return Upper(self.normal, self.knee, self.tau)
 
     @property
     def mean(self) -> Array:

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One Optuna worker of the benchmark: python -m benchmarks._optuna_worker STORAGE SURROGATE N.
+
+It loads everything, says that it is ready, waits for a line, does N trials that take no time, and
+writes the seconds of each.
+"""
+
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import optuna
+from optuna.distributions import FloatDistribution
+from optuna.storages import BaseStorage, JournalStorage
+from optuna.storages.journal import JournalFileBackend
+
+from stopwise.integrations.optuna import StopwiseCallback, StopwiseSampler
+
+NAME, LAM = "workers", 1e-12  # nothing but the number of trials ends the study
+SPACE = {name: FloatDistribution(0.0, 1.0) for name in "abc"}
+
+
+def loss(params: dict[str, float]) -> float:
+    """A bowl with ripples, which 100 trials do not exhaust."""
+    return sum((x - 0.4) ** 2 + 0.1 * math.sin(15.0 * x) for x in params.values())
+
+
+def storage_at(place: str) -> str | BaseStorage:
+    """A URL, or the path of a journal file."""
+    return place if "://" in place else JournalStorage(JournalFileBackend(place))
+
+
+def objective(trial: optuna.Trial) -> float:
+    return loss({name: trial.suggest_float(name, 0.0, 1.0) for name in SPACE})
+
+
+def work(place: str, surrogate: str, trials: int) -> list[float]:
+    """Do some trials; returns the seconds that each took."""
+    storage = storage_at(place)
+    _study(f"warm-up {os.getpid()}", storage, surrogate)(3)  # loads what is loaded once
+    optimize = _study(NAME, storage, surrogate)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
+    return optimize(trials)
+
+
+def _study(name: str, storage: str | BaseStorage, surrogate: str) -> Callable[[int], list[float]]:
+    """A function that does so many trials of a study, and returns the seconds of each."""
+    sampler = StopwiseSampler(LAM, space=SPACE, seed=0, surrogate=surrogate)
+    callback = StopwiseCallback(LAM, surrogate=surrogate)
+    study = optuna.create_study(
+        study_name=name, storage=storage, sampler=sampler, load_if_exists=True
+    )
+
+    def optimize(trials: int) -> list[float]:
+        ends = [time.perf_counter()]
+        clock = [callback, lambda *_: ends.append(time.perf_counter())]
+        study.optimize(objective, n_trials=trials, callbacks=clock)
+        return [after - before for before, after in pairwise(ends)]
+
+    return optimize
+
+
+if __name__ == "__main__":
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    seconds = work(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    sys.stdout.write(json.dumps(seconds) + "\n")

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Gauss-Kronrod rule of 15 nodes on the interval from 0 to 1.
+
+Kronrod's weights integrate polynomials of degree 22 exactly. Seven of the nodes are those of a
+Gauss-Legendre rule, whose answer differs from Kronrod's by far more than Kronrod's is wrong; so
+the difference says where an interval must be halved. Nodes and weights are those of QUADPACK
+(Piessens et al. 1983).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_NODES = [
+    0.991455371120812639206854697526329,
+    0.949107912342758524526189684047851,
+    0.864864423359769072789712788640926,
+    0.741531185599394439863864773280788,
+    0.586087235467691130294144691838259,
+    0.405845151377397166906606412076901,
+    0.207784955007898467600689403773245,
+]
+_KRONROD = [
+    0.022935322010529224963732008058970,
+    0.063092092629978553290700663189204,
+    0.104790010322250183839876322541518,
+    0.140653259715525918745189590510238,
+    0.169004726639267902826583426598550,
+    0.190350578064785409913256402421014,
+    0.204432940075298892414161999234649,
+]
+_GAUSS = [
+    0.129484966168869693270611432679082,
+    0.279705391489276667901467771423780,
+    0.381830050505118944950369775488975,
+]
+_MIDDLE_KRONROD, _MIDDLE_GAUSS = 0.209482141084727828012999174891714, 0.417959183673469387755102
+
+KRONROD_NODES = 0.5 * (1.0 + np.array([-x for x in _NODES] + [0.0] + _NODES[::-1]))
+KRONROD_WEIGHTS = 0.5 * np.array([*_KRONROD, _MIDDLE_KRONROD, *_KRONROD[::-1]])
+_EVERY_OTHER = [w for pair in zip([0.0] * 3, _GAUSS, strict=True) for w in pair] + [0.0]
+GAUSS_WEIGHTS = 0.5 * np.array([*_EVERY_OTHER, _MIDDLE_GAUSS, *_EVERY_OTHER[::-1]])  # 0 elsewhere

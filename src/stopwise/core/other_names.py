@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What options are called elsewhere, and which of ours an unknown name may mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+# Names that other packages use -> ours, and what must be said besides.
+_TIME = ("budget", "with cost='seconds'")
+_OTHERS: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(
+        (
+            *("n_trials", "num_trials", "total_trials", "trials", "num_samples", "n_iter"),
+            *("n_calls", "max_evals", "n_evals", "max_iter", "maxiter", "n_iterations"),
+        ),
+        ("max_trials", ""),
+    ),
+    **dict.fromkeys(
+        ("timeout", "time_budget", "time_budget_s", "max_time", "timeout_s", "time_limit"), _TIME
+    ),
+    **dict.fromkeys(("max_cost", "total_budget", "cost_budget"), ("budget", "")),
+    **dict.fromkeys(
+        ("n_startup_trials", "n_initial_points", "n_random_starts", "init_points", "n_init"),
+        ("n_initial", ""),
+    ),
+    **dict.fromkeys(("random_state", "random_seed", "rng"), ("seed", "")),
+    **dict.fromkeys(
+        ("x0", "points_to_evaluate", "initial_points", "warm_start"), ("start_from", "")
+    ),
+    **dict.fromkeys(("mode", "goal", "sense", "maximize", "minimize"), ("direction", "")),
+    **dict.fromkeys(("acq_func", "acquisition_function", "sampler"), ("acquisition", "")),
+    **dict.fromkeys(
+        ("early_stopping", "stopper", "stopping_rule", "stop", "terminator"), ("stopping", "")
+    ),
+    **dict.fromkeys(("lambda_", "exchange_rate"), ("lam", "")),
+    **dict.fromkeys(("storage", "log_file", "checkpoint"), ("journal", "")),
+    **dict.fromkeys(("cost_fn", "cost_function", "costs"), ("cost", "")),
+}
+
+
+def meant(name: str, allowed: Iterable[str], elsewhere: Iterable[str] = ()) -> str:
+    """A question about what was meant by an unknown name, or nothing if nothing is near.
+
+    Args:
+        name: The unknown name.
+        allowed: The names that there are.
+        elsewhere: Names that somebody else sets.
+
+    Example:
+        >>> meant("n_trials", ["lam", "max_trials"]), meant("lamda", ["lam", "cost"])
+        ("did you mean 'max_trials'?", "did you mean 'lam'?")
+        >>> meant("timeout", ["budget", "cost"])
+        "did you mean 'budget', with cost='seconds'?"
+        >>> meant("n_trials", ["lam"], elsewhere=["max_trials"])
+        "'max_trials' is not set here but in the loop around it"
+        >>> meant("xyz", ["budget", "cost"])
+        ''
+    """
+    known = list(allowed)
+    ours, how = _OTHERS.get(name, ("", ""))
+    if ours in known:
+        return f"did you mean {ours!r}{', ' * bool(how)}{how}?"
+    for by_others in {ours, name} & set(elsewhere):
+        return f"{by_others!r} is not set here but in the loop around it"
+    close = get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else ""

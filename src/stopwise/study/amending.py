@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Amending: a report that was wrong is corrected, a trial that nobody will tell given up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from stopwise.core.checks import check_within_bounds, checked_cost
+from stopwise.errors import InputError, shown
+from stopwise.record.events import TrialAmended, TrialDropped
+from stopwise.record.history import Observation, Trial
+from stopwise.record.outcomes import Outcome
+from stopwise.study.context import StudyContext
+from stopwise.study.exclusive import exclusive
+from stopwise.study.promising import Promising
+from stopwise.study.readable import ReadableStudy
+from stopwise.study.telling import check_pending, outcome_told
+
+AS_TOLD: Final[Any] = type("AsTold", (), {"__repr__": lambda _: "as told"})()
+"""Stands for what stays as it was told; None would be a failure."""
+
+
+class AmendableStudy(ReadableStudy):
+    """The part of ``Study`` that corrects reports and gives trials up."""
+
+    _promising: Promising
+
+    @exclusive
+    def drop(self, trial: Trial) -> None:
+        """Give a trial up: it will not be told, and its configuration may be chosen again.
+
+        Args:
+            trial: One of ``pending``.
+        """
+        began = time.perf_counter()
+        self._context.log.check_writable()
+        check_pending(self._context, trial)
+        self._context.log.commit(TrialDropped(trial.number), began)
+
+    @exclusive
+    def amend(
+        self,
+        number: int,
+        value: float | Outcome | None = AS_TOLD,
+        cost: float = AS_TOLD,
+        *,
+        message: str = "",
+        outcomes: Mapping[str, float] | None = None,
+    ) -> None:
+        """Correct the report of a trial; what is left out stays as it was told.
+
+        From now on everything is believed as if the trial had been told so. What was chosen,
+        promised and decided meanwhile stays on record, and so does the first report.
+
+        Args:
+            number: Number of the trial.
+            value: The right value; None if the evaluation failed, or an outcome.
+            cost: The right cost.
+            message: Why the evaluation failed, if it did.
+            outcomes: What was measured besides, all of it.
+        """
+        began, context = time.perf_counter(), self._context
+        context.log.check_writable()
+        told = _told(context, number)
+        amended = _amended(context, told, value, cost, message, outcomes)
+        if amended == told:
+            return
+        delivered = self._promising.anew(context.history.amended(amended), number)
+        context.log.commit(TrialAmended(amended, delivered), began)
+
+
+def _told(context: StudyContext, number: int) -> Observation:
+    told = context.state.observed(number)
+    if told is not None:
+        return told
+    pending = context.state.pending
+    what = "is pending: tell it" if number in pending else "was not asked of this study"
+    numbers = [o.number for o in context.history]
+    known = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
+    raise InputError(f"trial {shown(number)} {what}. What can be amended was told: {known}.")
+
+
+def _amended(  # what a report consists of
+    context: StudyContext,
+    told: Observation,
+    value: Any,  # noqa: ANN401  as a user gives it
+    cost: Any,  # noqa: ANN401
+    message: str,
+    outcomes: Mapping[str, float] | None,
+) -> Observation:
+    """The observation with what is right."""
+    measured = (told.outcomes or None) if outcomes is None else outcomes
+    given = told.outcome if value is AS_TOLD else value
+    outcome, kept = told.outcome, told.outcomes
+    if value is not AS_TOLD or outcomes is not None or message:
+        outcome, kept = outcome_told(context, given, message, measured)
+    check_within_bounds(f"trial {told.number}", outcome.value, context.options.bounds)
+    paid = told.cost if cost is AS_TOLD else checked_cost(cost)
+    return replace(told, outcome=outcome, cost=paid, outcomes=kept)

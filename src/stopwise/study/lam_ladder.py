@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lam ladder: when other values of lam would have stopped a study, from its recorded signals.
+
+The gain per cost that the PBGI rule compares with lam does not depend on lam, so one record serves
+every lam. The ladder reads the trajectory that there is: under an acquisition that knows lam, as
+PBGI does, a study with another lam would have made other choices after the first ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stopwise.core.exchange_rate import check_lam
+from stopwise.core.numerics.limits import as_amount, exp_or_inf
+from stopwise.core.numerics.threads import single_threaded
+from stopwise.core.quantity import quantity
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.traces import Trace
+from stopwise.record.history import History
+from stopwise.record.journal.codec import number
+from stopwise.record.replay import replay
+from stopwise.stopping import PBGI, StoppingRule, traits_of
+from stopwise.stopping.signals import GAIN_PER_COST, gain_per_cost
+
+if TYPE_CHECKING:
+    from stopwise.study.study import Study
+
+_FACTORS = (0.01, 0.1, 1 / 3, 1.0, 3.0, 10.0, 100.0)
+CAVEAT = "read off this trajectory; under PBGI another lam would have chosen otherwise"
+
+
+class Rung(NamedTuple):
+    """One lam.
+
+    Args:
+        lam: Objective units per unit of cost.
+        stops_after: Trials told when the rule would have stopped for the first time; None if it
+            would not have stopped yet.
+        spent: What was spent by then; so far, if it would not have stopped.
+        best: The best value by then; None if there was none.
+        is_given: Whether it is the lam of the study.
+    """
+
+    lam: float
+    stops_after: int | None
+    spent: float
+    best: float | None
+    is_given: bool = False
+
+    @property
+    def when(self) -> str:
+        """After how many trials it would have stopped, in words."""
+        if self.stops_after is None:
+            return "not yet"
+        return f"after {self.stops_after} trial{'' if self.stops_after == 1 else 's'}"
+
+    @property
+    def words(self) -> str:
+        """When it would have stopped, what was spent then, and found."""
+        found = "nothing found" if self.best is None else f"best {quantity(self.best)}"
+        return f"{self.when} ({quantity(self.spent)} spent, {found})"
+
+
+@dataclass(frozen=True, slots=True)
+class LamLadder(Sequence[Rung]):
+    """A few values of lam, the smallest first, and when each would have stopped the study.
+
+    Args:
+        rungs: One for each lam.
+        stops_now: The least lam at which the rule would stop now: what the best remaining
+            candidate is expected to gain per unit of cost. None while that is not known.
+    """
+
+    rungs: tuple[Rung, ...] = ()
+    stops_now: float | None = None
+
+    def __len__(self) -> int:
+        """Number of lams."""
+        return len(self.rungs)
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401  as of a tuple
+        """One lam, or some of them."""
+        return self.rungs[index]
+
+    def __iter__(self) -> Iterator[Rung]:
+        """The lams, the smallest first."""
+        return iter(self.rungs)
+
+    @property
+    def lines(self) -> list[str]:
+        """The ladder in words, a line each; empty while nothing is recorded."""
+        if not self.rungs:
+            return []
+        title = f"When other lams would have stopped ({CAVEAT}):"
+        rows = [
+            f"  lam = {quantity(rung.lam)}{' (given)' if rung.is_given else ''}: {rung.words}"
+            for rung in self.rungs
+        ]
+        now = (
+            []
+            if self.stops_now is None
+            else [f"It would stop now at lam = {quantity(self.stops_now)} or more."]
+        )
+        return [title, *rows, *now]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines) or "No signal is recorded yet."
+
+    def as_json(self) -> dict[str, Any]:
+        """The ladder as JSON can hold it."""
+        now = None if self.stops_now is None else number(self.stops_now)
+        return {"rungs": [rung._asdict() for rung in self.rungs], "stops_now": now}
+
+
+@single_threaded
+def lam_ladder(study: Study, lams: Sequence[float] | None = None) -> LamLadder:
+    """When other values of lam would have stopped a study, what was spent then, and found.
+
+    Nothing is evaluated, and the study does not change. What is recorded are the expected gains
+    per cost along this trajectory. Where choices do not depend on lam (``acquisition="logeipc"``)
+    a study with another lam stops exactly there; PBGI's choices depend on it.
+
+    Args:
+        study: Running, finished, or loaded from a journal.
+        lams: The values; if left out, some around the study's own (or that of its budget; or, if
+            it has none, around the one at which it would stop now).
+
+    Example:
+        >>> import stopwise as sw
+        >>> study = sw.Study({"n": sw.Integer(1, 40)}, lam=0.01, acquisition="logeipc")
+        >>> while not study.should_stop().stop:
+        ...     trial = study.ask()
+        ...     study.tell(trial, abs(trial.params["n"] - 7.0))
+        >>> ladder = lam_ladder(study, [1e-6, 0.01, 100.0])
+        >>> [rung.stops_after == len(study.history) for rung in ladder]
+        [False, True, False]
+        >>> ladder[0].stops_after, ladder[2].stops_after
+        (None, 4)
+    """
+    snapshot = study.snapshot() if study.history.succeeded else None
+    acquisition = study.acquisition
+    return ladder(
+        study.traces,
+        snapshot,
+        study.history,
+        [*study.rules, *study.watched],
+        own_lam([*study.rules, *study.watched], study.options.lam, acquisition),
+        lams=lams,
+        sign=study.options.sign,
+    )
+
+
+def own_lam(
+    rules: Sequence[StoppingRule], given: float | None, acquisition: object
+) -> float | None:
+    """The lam of a study: that of a rule, as given, or that of the acquisition by a budget."""
+    of_acquisition = (getattr(acquisition, name, None) for name in ("lam0", "lam"))
+    candidates = [*(traits_of(rule).lam for rule in rules), given, *of_acquisition]
+    numbers = (lam for lam in candidates if isinstance(lam, int | float))
+    return next(map(float, numbers), None)
+
+
+def ladder(
+    traces: Mapping[str, Trace],
+    snapshot: Snapshot | None,
+    history: History,
+    rules: Sequence[StoppingRule],
+    lam: float | None,
+    *,
+    lams: Sequence[float] | None = None,
+    sign: float = 1.0,
+) -> LamLadder:
+    """The ladder from recorded signals and this moment; see ``lam_ladder``.
+
+    Args:
+        traces: Recorded signals, by key.
+        snapshot: This moment; None before there is an observation.
+        history: Every observation.
+        rules: The rules of the study; the first with a lam is the one that is replayed.
+        lam: The study's own lam.
+        lams: The values; some around its own if left out.
+        sign: 1 to minimise, -1 to maximise.
+    """
+    trace = with_this_moment(traces.get(GAIN_PER_COST.key, Trace()), snapshot)
+    if not len(trace):
+        return LamLadder()
+    now = exp_or_inf(trace.current.value)
+    values = sorted(map(check_lam, lams)) if lams is not None else _around(lam, now)
+    rule = next(filter(_takes_other_lams, rules), PBGI(1.0))
+    replayed = replay({rule.key: trace}, [_with_lam(rule, value) for value in values])
+    n_at = {signal.t: signal.n for signal in trace}
+    rungs = [
+        _rung(value, None if each.stop_t is None else n_at[each.stop_t], history, sign)
+        for value, each in zip(values, replayed, strict=True)
+    ]
+    own = None if lam is None else float(lam)
+    return LamLadder(tuple(r._replace(is_given=r.lam == own) for r in rungs), now)
+
+
+def with_this_moment(trace: Trace, snapshot: Snapshot | None) -> Trace:
+    """The record, and the present signal if it is not in it: looking records nothing."""
+    if snapshot is None or snapshot.t < 0 or not snapshot.has_incumbent:
+        return trace
+    if len(trace) and trace.current.n == snapshot.n:
+        return trace
+    return Trace.of((*trace.signals, gain_per_cost(snapshot)))
+
+
+def _around(lam: float | None, now: float) -> list[float]:
+    """Some values around a lam, or around the one at which it would stop now."""
+    middle = as_amount(now) if lam is None else lam
+    return sorted({as_amount(factor * middle) for factor in _FACTORS})
+
+
+def _takes_other_lams(rule: StoppingRule) -> bool:
+    """Whether a rule compares the gain per cost with a lam that can be exchanged."""
+    fields, inner = getattr(rule, "__dataclass_fields__", {}), traits_of(rule).inner
+    if rule.key != GAIN_PER_COST.key:
+        return False
+    return "lam" in fields if inner is None else "rule" in fields and _takes_other_lams(inner)
+
+
+def _with_lam(rule: StoppingRule, lam: float) -> StoppingRule:
+    """The same rule with another lam, also inside wrappers."""
+    inner = traits_of(rule).inner
+    changed: dict[str, Any] = {"lam": lam} if inner is None else {"rule": _with_lam(inner, lam)}
+    copy: StoppingRule = replace(rule, **changed)  # type: ignore[type-var]  # rules are dataclasses
+    return copy
+
+
+def _rung(lam: float, n: int | None, history: History, sign: float) -> Rung:
+    """One lam, by the number of observations at which it stops."""
+    until = len(history) if n is None else _told_with(history, n)
+    told = history[:until]
+    values = [sign * float(o.value or 0.0) for o in told.feasible]
+    best = sign * min(values) if values else None
+    return Rung(lam, None if n is None else until, told.spent, best)
+
+
+def _told_with(history: History, n: int) -> int:
+    """Trials told when there were n values, failures until the next one included.
+
+    A signal is taken anew after a failure, so the one on record knows of them.
+    """
+    values = 0
+    for told, observation in enumerate(history):
+        if values == n and not observation.failed:
+            return told
+        values += not observation.failed
+    return len(history)

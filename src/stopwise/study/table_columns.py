@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of a table that are no parameters: the one that is the cost, and those that look odd."""
+
+from __future__ import annotations
+
+import datetime as dt
+import warnings
+from typing import Any
+
+from stopwise.core.beliefs.prices import COST_WORDS
+from stopwise.core.space import Candidates
+from stopwise.errors import InputError
+
+_ODD = {  # names that a parameter seldom has
+    "a price": ("cost", "price", "dollars", "usd", "eur"),
+    "an id": ("id", "uuid", "row", "run_id", "trial_id"),
+    "a date": ("date", "timestamp", "datetime"),
+    "the value": ("value", "loss", "accuracy", "score", "objective"),
+}
+
+
+def with_cost_column(
+    space: Candidates, options: dict[str, Any]
+) -> tuple[Candidates, dict[str, Any]]:
+    """The table and the options of a study, where ``cost`` names one of its columns.
+
+    Columns that look like a price, an id, a date or the value are warned of if they are taken for
+    parameters.
+    """
+    cost = options.get("cost")
+    if isinstance(cost, str) and cost not in COST_WORDS:
+        space = _without(space, cost)
+        options = {**options, "cost": space.beside[cost]}
+        _check_equal_rows(space, cost)
+    _warn_of(space)
+    return space, options
+
+
+def _without(space: Candidates, cost: str) -> Candidates:
+    if cost in space.beside:
+        return space
+    if cost not in space.names:
+        columns = (*space.names, *space.beside)
+        message = (
+            f"cost={cost!r} is no column of the table, which has {', '.join(columns)}. Or give"
+            " 'seconds' (measured), 'reported' (told), one cost per row, or a callable of the"
+            " params."
+        )
+        raise InputError(message)
+    return space.without(cost)
+
+
+def _check_equal_rows(space: Candidates, cost: str) -> None:
+    first: dict[int, tuple[int, Any]] = {}
+    for row, (candidate, price) in enumerate(
+        zip(space.index.tolist(), space.beside[cost], strict=True)
+    ):
+        before, paid = first.setdefault(candidate, (row, price))
+        if paid != price:
+            message = (
+                f"rows {before} and {row} of the table are equal but for {cost!r}, which is {paid}"
+                f" and {price}: an evaluation has one price, so leave one of them out."
+            )
+            raise InputError(message)
+
+
+def _warn_of(space: Candidates) -> None:
+    odd = [(name, what) for name in space.names if (what := _looks_like(space, name))]
+    if not odd or space.params_named:
+        return
+    words = " and ".join(f"{name!r} looks like {what}" for name, what in odd)
+    names = [name for name, _ in odd]
+    cost = next((name for name, what in odd if what == "a price"), None)
+    hint = "" if cost is None else f" cost={cost!r} takes it for the price of an evaluation;"
+    warnings.warn(
+        f"of the table's columns {words}, taken for parameters so far.{hint}"
+        f" sw.Candidates(rows, drop={names!r}) leaves it out, and params=[...] says which columns"
+        " are parameters.",
+        stacklevel=4,
+    )
+
+
+def _looks_like(space: Candidates, name: str) -> str | None:
+    lowered = name.strip().lower()
+    if isinstance(space.domain.params(0)[name], dt.date):
+        return "a date"
+    return next((what for what, names in _ODD.items() if lowered in names), None)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The audit of a record without parameters: values and costs in order, and nothing to model.
+
+Only rules that read values can judge it. The others, which ask what an evaluation that was not
+made would bring, are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from stopwise.core.quantity import quantity
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.space import Real, as_domain
+from stopwise.core.traces import Signal, Trace
+from stopwise.errors import InputError
+from stopwise.record.history import History
+from stopwise.stopping import StoppingRule, make_rule, traits_of
+
+if TYPE_CHECKING:
+    from stopwise.core.beliefs.belief import Belief
+
+_NO_MODEL = cast("Belief", SimpleNamespace(objective=SimpleNamespace(exact=True)))
+_NOWHERE = as_domain({"nothing": Real(0, 1)})
+
+
+def rules_of_values(
+    rules: Sequence[str | StoppingRule], *, are_given: bool, notes: list[str]
+) -> list[StoppingRule]:
+    """The rules that read values alone; others are left out with a note, or refused if given."""
+    made = [make_rule(rule, None) if isinstance(rule, str) else rule for rule in rules]
+    modelling = [r.name for r in made if traits_of(r).signal.reads_model(exact=True)]
+    if modelling and are_given:
+        message = (
+            f"{', '.join(modelling)} asks what could still be gained, and for this there must be"
+            " parameters: name their columns in params=[...], or leave rules= out."
+        )
+        raise InputError(message)
+    left_out = f": {', '.join(modelling)}" if modelling else ""
+    notes.append(
+        "no column is a parameter, so nothing is known of what was not tried; rules that ask what"
+        f" could still be gained there are left out{left_out}"
+    )
+    return [rule for rule in made if rule.name not in modelling]
+
+
+def traces_of_values(
+    y: Sequence[float], rules: Sequence[StoppingRule], initial: int
+) -> dict[str, Trace]:
+    """The signals of rules after each evaluation, from the end of the initial design on."""
+    values = np.array(y, dtype=np.float64)
+    recorded: dict[str, list[Signal]] = {rule.key: [] for rule in rules}
+    by_key = {rule.key: rule for rule in rules}
+    for n in range(initial, len(values) + 1):
+        X, pending = np.zeros((n, 1)), np.empty((0, 1))
+        snapshot = Snapshot(_NOWHERE, X, values[:n], _NO_MODEL, pending, initial=initial)
+        for key, rule in by_key.items():
+            recorded[key].append(rule.signal(snapshot))
+    return {key: Trace.of(tuple(signals)) for key, signals in recorded.items()}
+
+
+def since_the_best(history: History, y: Sequence[float], lam: float | None) -> str:
+    """What was spent since the best value was found, for no gain; and its worth at lam."""
+    at = int(np.argmin(y))
+    after = history.observations[at + 1 :]
+    if not after:
+        return "the last evaluation is the best one"
+    spent = float(sum(o.cost for o in after))
+    worth = "" if lam is None else f", worth {quantity(lam * spent)} at lam = {quantity(lam)}"
+    return (
+        f"the best value came with evaluation {at + 1} of {len(history)}; since then"
+        f" {quantity(spent)} was spent{worth}, and nothing was gained"
+    )

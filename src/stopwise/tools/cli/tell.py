@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``stopwise tell study.jsonl 7 0.31 --cost 52``: report an evaluation."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stopwise.errors import InputError
+from stopwise.tools.cli._output import say
+from stopwise.tools.cli._studies import WAIT, Journal, Wait, numbered, opened
+
+if TYPE_CHECKING:
+    from stopwise.record.history import Trial
+    from stopwise.record.outcomes import Outcome
+    from stopwise.study import Study
+
+NEGATIVE_NUMBERS = {"ignore_unknown_options": True}  # -0.31 is a value, not an option
+
+
+def tell(
+    journal: Journal,
+    number: Annotated[
+        str,
+        typer.Argument(
+            metavar="NUMBER", help="The number of the trial; or `new`, for data from elsewhere."
+        ),
+    ],
+    value: Annotated[
+        str | None, typer.Argument(metavar="VALUE", help="Its value, unless it failed.")
+    ] = None,
+    *,
+    cost: Annotated[float | None, typer.Option(help="What was paid for it.")] = None,
+    failed: Annotated[
+        str | None, typer.Option(metavar="REASON", help="It gave no value, and why.")
+    ] = None,
+    outcome: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=NUMBER", help="What was measured besides."),
+    ] = None,
+    params: Annotated[
+        str | None, typer.Option(metavar="JSON", help="With `new`: the configuration.")
+    ] = None,
+    wait: Wait = WAIT,
+) -> None:
+    """Report what a trial gave. To tell the same again, after an interruption, is harmless.
+
+    Exit codes: 0 told; 2 bad input; 1 something outside prevents it, and nothing was told.
+    """
+    from stopwise.record.history import Trial
+
+    with opened(journal, wait) as study:
+        trial = _trial(study, number, params)
+        measured = dict(map(outcome_of, outcome or []))
+        study.tell(trial, _value(value, failed), cost, outcomes=measured or None)
+        at = trial.number if isinstance(trial, Trial) else study.history[-1].number
+        say(said(study, at))
+
+
+def said(study: Study, number: int) -> str:
+    """What a trial gave and cost, in words."""
+    [told] = [o for o in study.history if o.number == number]
+    gave = f"failed ({told.message})" if told.value is None else f"gave {told.value!r}"
+    return f"trial {number} {gave}, at a cost of {told.cost!r}"
+
+
+def _trial(study: Study, number: str, params: str | None) -> Trial | dict[str, Any]:
+    """The trial of a number, or the params of data from elsewhere."""
+    if (number == "new") != (params is not None):
+        message = (
+            "--params goes with `new` in place of the trial's number: stopwise tell study.jsonl"
+            """ new 0.31 --params '{"lr": 0.01}'"""
+        )
+        raise InputError(message)
+    if params is None:
+        return numbered(study, _whole(number))
+    try:
+        told = json.loads(params)
+    except ValueError as error:
+        raise InputError(f"--params {params!r} is not JSON: {error}.") from error
+    if not isinstance(told, dict):
+        raise InputError(f"--params {params!r}: give a JSON object, a value for each parameter.")
+    return told
+
+
+def _value(value: str | None, failed: str | None) -> float | Outcome:
+    from stopwise.record.outcomes import Failed
+
+    if failed is not None and value is None:
+        return Failed(failed)
+    if value is None or failed is not None:
+        given = "neither" if value is None else f"{value!r} and --failed"
+        message = f"give a value or --failed REASON, one of the two; given were {given}."
+        raise InputError(message)
+    return _number("the value", value)
+
+
+def outcome_of(given: str) -> tuple[str, float]:
+    """A measured outcome, from ``NAME=NUMBER``."""
+    name, equals, value = given.partition("=")
+    if not (name and equals):
+        raise InputError(f"--outcome {given!r}: give a name and a number: toxicity=3.2")
+    return name, _number(f"--outcome {name}", value)
+
+
+def _whole(given: str) -> int:
+    try:
+        return int(given)
+    except ValueError as error:
+        message = f"the number of a trial is a whole number, as `ask` gave it, not {given!r}."
+        raise InputError(message) from error
+
+
+def _number(what: str, given: Any) -> float:  # noqa: ANN401  a text
+    try:
+        return float(given)
+    except ValueError as error:
+        raise InputError(f"{what} must be a number, not {given!r}.") from error

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What remains: what could still be gained at which price, and warnings, for the report."""
+
+from __future__ import annotations
+
+import math
+
+from stopwise.acquisition import LogEIPC
+from stopwise.acquisition.one_observation import values_one_observation
+from stopwise.core.numerics.limits import exp_or_inf
+from stopwise.tools.report._axis import number
+from stopwise.tools.report._facts import Facts
+from stopwise.tools.report._markup import Markup, el
+from stopwise.tools.report._tables import configuration
+
+_KEPT = ("Warning:", "All ", "Of ", "Drawn ", "The budget")  # how sentences begin that are shown
+
+
+def remaining(facts: Facts) -> list[Markup]:
+    """What could still be gained, and warnings about thresholds."""
+    snapshot = facts.snapshot
+    if snapshot is None or snapshot.t < 0:
+        return []
+    said = facts.study.explain().splitlines()
+    if math.isinf(snapshot.best):  # where it is likeliest that all limits are kept
+        return [el("p", line, class_="quiet") for line in said[1:]]
+    if values_one_observation(snapshot):
+        kept = ("The best remaining action", "One would go on", "No observation", *_KEPT)
+        return [el("p", line, class_="quiet") for line in said if line.startswith(kept)]
+    best = snapshot.sup(LogEIPC())
+    lines = []
+    if best.x is not None:
+        x = best.x[None, :]
+        log_cost = float(snapshot.belief.log_price(x)[0])
+        params = facts.study.domain.decode(x)[0]
+        gain = number(math.exp(best.value + log_cost))
+        if facts.has_utility:
+            gain = f"{gain} {facts.units}"
+        lines.append(
+            f"Of what remains, the best candidate ({configuration(params)}) is expected to gain"
+            f" {gain} and costs {number(math.exp(log_cost))};"
+            f" one would go on for any lam below {number(exp_or_inf(best.value))}."
+        )
+    lines += [line for line in said if line.startswith(_KEPT)]
+    return [el("p", line, class_="quiet") for line in lines]

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python blocks of the guides run as they are printed, and print what is shown below them."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.repository import ROOT
+
+PAGES = ["conditions.md", "failures-and-limits.md"]
+
+
+def blocks(page):
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_python_blocks_of_a_guide_print_what_is_shown(page, tmp_path):
+    found = blocks(page)
+    python = [at for at, (kind, _) in enumerate(found) if kind == "python"]
+    assert python
+    for at in python:
+        run = [sys.executable, "-W", "error", "-c", found[at][1]]
+        done = subprocess.run(run, check=False, capture_output=True, text=True, cwd=tmp_path)
+        assert done.stderr == ""
+        assert ("text", done.stdout) == found[at + 1]

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workers on one storage take turns: one chooses for those that wait, one asks the rules."""
+
+import math
+import threading
+import time
+
+import optuna
+import pytest
+from optuna.distributions import FloatDistribution, IntDistribution
+from optuna.trial import TrialState, create_trial
+
+import stopwise as sw
+from stopwise.integrations.optuna import StopwiseCallback, StopwiseSampler, _waiting
+from stopwise.integrations.optuna._board import NOTE, OFFER, Board, Note
+from stopwise.integrations.optuna._callback import VERDICT
+from stopwise.integrations.optuna._lookout import LOOKOUT
+
+SPACE = {"x": FloatDistribution(0.0, 1.0), "n": IntDistribution(1, 9)}
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+
+def loss(params):
+    return (params["x"] - 0.3) ** 2 + 0.02 * (params["n"] - 4) ** 2
+
+
+def price(params):
+    return float(params["n"])
+
+
+def begun(workers, finished=8, **options):
+    """A study with some data, and workers that have each begun a trial."""
+    study = optuna.create_study()
+    for i in range(finished):
+        params = {"x": (0.37 * i) % 1.0, "n": 1 + i}
+        study.add_trial(create_trial(value=loss(params), params=params, distributions=SPACE))
+    options = {"lam": 1e-6, "space": SPACE, "surrogate": "plain", "seed": 0} | options
+    samplers = [StopwiseSampler(**options) for _ in range(workers)]
+    trials = [study._storage.get_trial(study._storage.create_new_trial(0)) for _ in samplers]
+    return study, samplers, trials
+
+
+def stored(study, trial):
+    return study._storage.get_trial(trial._trial_id)
+
+
+def wait_beside(study, samplers, trials, space=SPACE):
+    """Threads in which all but the first choose; returns when they wait for the first."""
+    chosen = {}
+
+    def choose(sampler, trial):
+        chosen[trial.number] = sampler.sample_relative(study, trial, space)
+
+    pairs = list(zip(samplers, trials, strict=True))[1:]
+    threads = [threading.Thread(target=choose, args=each) for each in pairs]
+    for thread in threads:
+        thread.start()
+    while not all(NOTE in stored(study, trial).system_attrs for trial in trials[1:]):
+        time.sleep(0.01)
+    return threads, chosen
+
+
+def test_the_worker_that_has_the_turn_chooses_for_those_that_wait(monkeypatch):
+    study, samplers, trials = begun(4)
+    first = Board(study, trials[0])
+    first.write(Note())  # it is choosing: the others wait
+    for sampler in samplers[1:]:
+        monkeypatch.setattr(sampler, "_choose", None)  # they do not choose themselves
+    threads, chosen = wait_beside(study, samplers, trials)
+    mine = samplers[0].sample_relative(study, trials[0], SPACE)
+    for thread in threads:
+        thread.join()
+    points = [mine, *chosen.values()]
+    assert len({tuple(p.items()) for p in points}) == 4
+    notes = [Note.of(stored(study, trial)) for trial in trials]
+    assert all(note.settled for note in notes)
+    assert len({note.turn for note in notes}) == 1
+    # As one study that is asked four times: each choice knows those before it.
+    mirror = samplers[0].mirrors.mirror(study, SPACE, [])
+    assert len(mirror.study.pending) == 4
+
+
+def test_an_offer_holds_only_the_parameters_that_exist(monkeypatch):
+    tree = {
+        "kind": sw.Categorical(["flat", "deep"]),
+        "x": sw.Real(0, 1, when={"kind": ["deep"]}),
+        "y": sw.Real(0, 1),
+    }
+    study, samplers, trials = begun(6, finished=0, space=tree)
+    Board(study, trials[0]).write(Note())
+    for sampler in samplers[1:]:
+        monkeypatch.setattr(sampler, "_choose", None)
+    space = samplers[0].infer_relative_search_space(study, trials[0])
+    threads, chosen = wait_beside(study, samplers, trials, space)
+    samplers[0].sample_relative(study, trials[0], space)
+    for thread in threads:
+        thread.join()
+    assert {params["kind"] for params in chosen.values()} == {"flat", "deep"}
+    for number, params in chosen.items():
+        assert set(params) == {"kind", "y"} | ({"x"} if params["kind"] == "deep" else set())
+        assert set(Note.of(stored(study, trials[number])).numbers) == set(params)
+
+
+def test_settings_tell_conditions_and_constraints_apart():
+    def settings(**options):
+        sampler = StopwiseSampler(1e-6, **options)
+        return sampler.mirrors.settings(sampler.mirrors.distributions(list))
+
+    def tree(*kinds, kind=sw.Categorical):
+        return {"kind": kind(["a", "b", "c"]), "x": sw.Real(0, 1, when={"kind": list(kinds)})}
+
+    same = [settings(space=tree("a", "b")) for _ in range(2)]
+    assert same[0] == same[1]
+    others = [tree("a"), tree("a", "b", kind=sw.Ordinal)]
+    limited = [settings(space=SPACE, constraints=[text]) for text in ("x < 0.5", "x < 0.6")]
+    functions = [settings(space=SPACE, constraints=[loss, price]) for _ in range(2)]
+    assert len({same[0], *(settings(space=each) for each in others), *limited}) == 5
+    assert functions[0] == functions[1]
+
+
+def test_an_offer_is_noticed_though_the_next_turn_has_begun(monkeypatch):
+    study, samplers, (first, second, third) = begun(3)
+    monkeypatch.setattr("stopwise.integrations.optuna._board._UNSEEN", 3600.0)
+    monkeypatch.setattr(samplers[2], "_choose", None)
+    boards = [Board(study, trial) for trial in (first, second)]
+    for board in boards:
+        board.write(Note())
+    boards[0]._write_turn(over=False)
+    threads, chosen = wait_beside(study, samplers[1:], [second, third])
+    time.sleep(0.3)  # it has seen the turn of the first
+    note = Note({"x": 0.5, "n": 3.0}, turn="first", upto=first.number)
+    study._storage.set_trial_system_attr(third._trial_id, f"{OFFER}{first.number}", note.as_json())
+    boards[1]._write_turn(over=False)  # the end of the first turn was not seen
+    threads[0].join(timeout=20)
+    assert chosen == {third.number: {"x": 0.5, "n": 3}}
+
+
+def test_an_offer_is_only_for_a_worker_of_the_same_settings():
+    study, samplers, trials = begun(2)
+    samplers[1] = StopwiseSampler(1e-3, space=SPACE, surrogate="plain", seed=0)
+    first = Board(study, trials[0])
+    first.write(Note())
+    threads, chosen = wait_beside(study, samplers, trials)
+    mine = samplers[0].sample_relative(study, trials[0], SPACE)
+    for thread in threads:
+        thread.join()
+    assert chosen[trials[1].number] != mine
+    assert not any(key.startswith(OFFER) for key in stored(study, trials[1]).system_attrs)
+
+
+def test_an_offer_that_clashes_with_news_is_not_taken():
+    study, (one, two, _), (first, second, third) = begun(3)
+    board = Board(study, first)
+    board.write(Note())
+    Board(study, second).write(Note(settings=two.mirrors.settings(SPACE)))
+    choice = one._choose(study, board, SPACE, board.look().others)
+    # Somebody has settled on the very point meanwhile, unknown to the one who offers it.
+    Board(study, third).write(Note(choice.note.numbers, settled=True))
+    board.offer(second, choice.offer)
+    board.leave()
+    taken = two.sample_relative(study, second, SPACE)
+    assert taken != choice.params
+    assert Note.of(stored(study, second)).turn != choice.knew.turn
+
+
+def test_an_offer_that_was_not_taken_does_not_stay_pending():
+    study, (one, *_), (first, second) = begun(2)
+    board = Board(study, first)
+    proposal = one._choose(study, board, SPACE, board.look().others)
+    one._offer(board, proposal, [second])  # a thread of the same worker: they share a mirror
+    own = one._choose(study, Board(study, second), SPACE, board.look().others)
+    assert len(own.mirror.study.pending) == 2
+
+
+def test_all_offers_to_a_trial_are_seen_until_it_has_settled():
+    study, (_, two, _), (first, second, third) = begun(3)
+    waiting = Board(study, third)
+    waiting.write(Note())
+    offers = [Note({"x": x, "n": 3.0}, turn=f"turn {x}", upto=0) for x in (0.25, 0.75)]
+    Board(study, second).offer(third, offers[1])
+    Board(study, first).offer(third, offers[0])
+    assert [n.turn for n in Note.all_of(stored(study, third))] == ["turn 0.25", "turn 0.75"]
+    # A choice near either of them clashes.
+    board = Board(study, second)
+    choice = two._choose(study, board, SPACE, [])
+    for offer in offers:
+        near = choice._replace(params={"x": offer.numbers["x"] + 0.005, "n": 3})
+        assert [t.number for t in near.clashing(board.look().others)] == [third.number]
+    waiting.write(Note(offers[1].numbers, settled=True))
+    near = choice._replace(params={"x": 0.25, "n": 3})
+    assert not near.clashing(board.look().others)
+
+
+def test_the_offers_of_a_turn_share_what_the_budget_leaves():
+    study, samplers, trials = begun(4, finished=6, lam=None, cost=price, budget=34.0, n_initial=4)
+    first = Board(study, trials[0])
+    first.write(Note())
+    threads, chosen = [], {}
+    pruned = []
+
+    def choose(sampler, trial):
+        try:
+            chosen[trial.number] = sampler.sample_relative(study, trial, SPACE)
+        except optuna.TrialPruned:
+            pruned.append(trial.number)
+
+    for each in zip(samplers, trials, strict=True):
+        threads.append(threading.Thread(target=choose, args=each))
+        threads[-1].start()
+    for thread in threads:
+        thread.join()
+    spent = sum(range(1, 7)) + sum(price(params) for params in chosen.values())
+    assert spent <= 34.0
+    assert chosen
+    assert len(chosen) + len(pruned) == 4
+
+
+def test_a_worker_that_takes_long_to_choose_is_waited_for(monkeypatch):
+    monkeypatch.setattr(_waiting, "PATIENCE", 0.3)
+    study, samplers, trials = begun(2)
+    choose = samplers[0]._choose
+
+    def slowly(*arguments):
+        time.sleep(1.0)  # more than the patience, with signs of life
+        return choose(*arguments)
+
+    monkeypatch.setattr(samplers[0], "_choose", slowly)
+    monkeypatch.setattr(samplers[1], "_choose", None)
+    Board(study, trials[0]).write(Note())
+    threads, chosen = wait_beside(study, samplers, trials)
+    mine = samplers[0].sample_relative(study, trials[0], SPACE)
+    threads[0].join()
+    assert chosen[trials[1].number] != mine
+
+
+def test_nobody_waits_for_a_choice_that_failed():
+    study, (one, two), (first, second) = begun(2)
+    one.mirrors.mirror = lambda *_: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        one.sample_relative(study, first, SPACE)
+    begin = time.monotonic()
+    two.sample_relative(study, second, SPACE)
+    assert time.monotonic() - begin < 0.5 * _waiting.PATIENCE
+
+
+def test_looks_become_rare():
+    begin, looks = time.monotonic(), 0
+    for _ in _waiting.until(0.5):
+        looks += 1
+    assert time.monotonic() - begin >= 0.5
+    assert 2 <= looks <= 20
+
+
+# ---------------------------------------------------------------------------- the lookout
+
+
+def told(study, callback, state=TrialState.COMPLETE):
+    """One more trial, after which the callback is called."""
+    trial = study.ask(SPACE)
+    study.tell(trial, loss(trial.params) if state == TrialState.COMPLETE else None, state)
+    callback(study, study.trials[-1])
+
+
+def counting(callback):
+    """Count how often the rules are asked."""
+    asked, ask = [], callback._asked
+    callback._asked = lambda *arguments: asked.append(1) or ask(*arguments)
+    return asked
+
+
+def test_one_worker_asks_after_every_trial_and_writes_nothing():
+    study = optuna.create_study()
+    callback = StopwiseCallback(1e-9, surrogate="plain")
+    asked = counting(callback)
+    for _ in range(5):
+        told(study, callback)
+    assert len(asked) == 5
+    assert LOOKOUT not in study._storage.get_study_system_attrs(study._study_id)
+
+
+def test_of_two_workers_one_asks_for_both():
+    study = optuna.create_study()
+    one, two = (StopwiseCallback(1e-9, surrogate="plain") for _ in range(2))
+    for callback in (one, two, one, two):
+        told(study, callback)  # now both know that there are others
+    asked = counting(two)
+    one._lookout._write(study, took=60.0)  # it has just asked
+    told(study, two)
+    assert not asked
+    told(study, two, state=TrialState.PRUNED)  # perhaps because nothing is left: asks in any case
+    assert len(asked) == 1
+    one._lookout._write(study, took=0.0)
+    told(study, two)
+    assert len(asked) == 2
+    other = StopwiseCallback(1e-3, surrogate="plain")
+    other._lookout._write(study, took=60.0)  # its rules are not ours
+    told(study, two)
+    assert len(asked) == 3
+
+
+def test_a_lookout_whose_clock_is_ahead_is_not_believed(monkeypatch):
+    study = optuna.create_study()
+    one, two = (StopwiseCallback(1e-9, surrogate="plain") for _ in range(2))
+    for callback in (one, two, one, two):
+        told(study, callback)
+    now = time.time()
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: now + 3600.0)
+        one._lookout._write(study, took=60.0)
+    asked = counting(two)
+    told(study, two)
+    assert asked
+
+
+def test_the_verdict_of_the_one_that_asked_stops_the_other():
+    study = optuna.create_study()
+    rule = sw.stopping.FixedTrials(3)
+    one, two = (
+        StopwiseCallback(1e-9, stopping=rule, surrogate="plain", n_initial=2) for _ in "ab"
+    )
+    for callback in (one, two, one, two, one, two):
+        told(study, callback)
+    assert VERDICT in study.user_attrs
+    asked = counting(two)
+    assert two.should_terminate(study)
+    assert not asked
+
+
+def test_a_further_choice_is_another_one_and_pending():
+    space = {"x": sw.Real(0, 1), "y": sw.Real(0, 1)}
+    study = sw.study.external.ExternalStudy(space, lam=1e-6, surrogate="plain")
+    for i in range(8):
+        x, y = (0.37 * i) % 1.0, (0.61 * i) % 1.0
+        study.tell({"x": x, "y": y}, (x - 0.3) ** 2 + (y - 0.6) ** 2)
+    asked = [study.ask(), study.ask_beside(), study.ask_beside()]
+    points = {tuple(trial.params.values()) for trial in asked}
+    assert len(points) == len(study.pending) == 3
+    assert all(math.isfinite(x) for point in points for x in point)

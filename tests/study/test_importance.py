@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The importance of parameters: total Sobol indices, against functions whose indices are known."""
+
+import math
+
+import numpy as np
+import pytest
+
+import stopwise as sw
+from stopwise.core.numerics.seeds import stream
+from stopwise.core.space import as_domain
+from stopwise.study.importance import _shares
+from stopwise.tools.report import plot_importance
+
+
+def told(space, f, n, **options):
+    study = sw.Study(space, lam=1e-3, surrogate="plain", **options)
+    domain = as_domain(space)
+    points = domain.sobol(n, np.random.default_rng(3)) if hasattr(domain, "sobol") else None
+    points = domain.points[:n] if points is None else points
+    for params in domain.decode(points):
+        study.tell(params, f(params))
+    return study
+
+
+def test_the_estimate_is_that_of_ishigami():
+    """Total indices of a function that is known in closed form (Ishigami and Homma 1990)."""
+    a, b = 7.0, 0.1
+    rng = stream(0, "ishigami")
+    here, anew = rng.uniform(-math.pi, math.pi, (2, 40_000, 3))
+
+    def f(x):
+        return np.sin(x[:, 0]) + a * np.sin(x[:, 1]) ** 2 + b * x[:, 2] ** 4 * np.sin(x[:, 0])
+
+    moved = [np.where(np.arange(3) == i, anew, here) for i in range(3)]
+    values = np.array([[f(x) for x in (here, *moved)]])
+    everywhere = [np.ones(len(here), dtype=bool)] * 3
+    # From the variances of the parts: V1 = (1 + b pi^4/5)^2/2, V2 = a^2/8, V13 = 8 b^2 pi^8/225.
+    v1, v2 = 0.5 * (1.0 + b * math.pi**4 / 5.0) ** 2, a**2 / 8.0
+    v13 = 8.0 * b**2 * math.pi**8 / 225.0
+    wanted = np.array([v1 + v13, v2, v13]) / (v1 + v2 + v13)
+    np.testing.assert_allclose(_shares(values, everywhere)[:, 0], wanted, atol=0.015)
+
+
+def test_shares_of_a_sum_are_those_of_its_terms():
+    space = {name: sw.Real(0.0, 1.0) for name in ("large", "small", "none")}
+    study = told(space, lambda p: 4.0 * p["large"] + 2.0 * p["small"], 40)
+    found = study.importance()
+    assert [each.name for each in found] == ["large", "small", "none"]
+    assert [each.share for each in found] == pytest.approx([0.8, 0.2, 0.0], abs=0.05)
+    assert all(each.low <= each.share <= each.high and each.exists == 1.0 for each in found)
+    assert found[0].high - found[0].low < 0.1
+    assert study.importance() == found  # looking changes nothing
+
+
+def test_fewer_observations_leave_more_doubt():
+    space = {"x": sw.Real(0.0, 1.0), "y": sw.Real(0.0, 1.0)}
+
+    def width(n):
+        [first, _] = told(space, lambda p: math.sin(5.0 * p["x"]) + p["y"], n).importance()
+        return first.high - first.low
+
+    assert width(5) > 2.0 * width(40)
+
+
+def test_a_conditional_parameter_is_judged_where_it_exists():
+    space = {
+        "kind": sw.Categorical(["a", "b"]),
+        "deep": sw.Real(0.0, 1.0, when={"kind": ["b"]}),
+        "x": sw.Real(0.0, 1.0),
+    }
+    study = told(space, lambda p: 3.0 * p.get("deep", 0.0) + 0.3 * p["x"], 40)
+    by_name = {each.name: each for each in study.importance()}
+    assert by_name["deep"].exists == pytest.approx(0.5, abs=0.1)
+    # Given b the variance by deep is 9/12; over the space f has 9/24 + 9/16 of it, and 0.09/12.
+    total = 9.0 / 24.0 + 9.0 / 16.0 + 0.09 / 12.0
+    assert by_name["deep"].share == pytest.approx(0.75 / total, abs=0.12)
+    assert by_name["x"].share < 0.05
+    svg = plot_importance(study)
+    assert "judged where they exist" in svg.words
+
+
+def test_a_table_is_judged_over_its_rows_and_constraints_are_kept():
+    rows = [{"a": a, "b": b, "label": lab} for a in range(5) for b in (0, 1) for lab in "xy"]
+    study = told(sw.Candidates(rows), lambda p: 2.0 * p["a"] + p["b"], 20)
+    by_name = {each.name: each.share for each in study.importance()}
+    # Variances of a (0..4) and b (0, 1): 4 x 2 and 1/4.
+    assert by_name["a"] == pytest.approx(8.0 / 8.25, abs=0.03)
+    assert by_name["label"] < 0.02
+    space = {"a": sw.Real(0.0, 1.0), "b": sw.Real(0.0, 1.0)}
+    held = told_within(space)
+    assert held.importance()[0].name == "a"
+
+
+def told_within(space):
+    study = sw.Study(space, lam=1e-3, surrogate="plain", constraints=["a >= b"])
+    for params in study.domain.decode(study.domain.sobol(20, np.random.default_rng(0))):
+        study.tell(params, params["a"])
+    return study
+
+
+def test_before_anything_is_known_there_is_nothing():
+    study = sw.Study({"x": sw.Real(0.0, 1.0)}, lam=1e-3)
+    assert study.importance() == ()
+    plot = plot_importance(study)
+    assert "No evaluation has given a value yet" in str(plot)
+    study.tell({"x": 0.5}, 1.0)
+    [only] = study.importance()
+    assert 0.0 <= only.low <= only.high
+
+
+def test_the_picture_says_in_words_and_numbers_what_it_shows():
+    space = {
+        "learning rate": sw.Real(1e-4, 1.0, log=True),
+        "x": sw.Real(0.0, 1.0),
+        "n": sw.Integer(1, 5),
+    }
+    study = told(space, lambda p: math.log10(p["learning rate"]) + 0.8 * p["x"], 30)
+    [picture] = study.result().plot_importance().pictures
+    assert picture.words.startswith("learning rate matters most: ")
+    assert "Then x " in picture.words
+    assert "Less than 1 %: n" in picture.words
+    assert [row[0] for row in picture.rows] == [each.name for each in study.importance()]
+    assert "learning rate" in picture.svg
+    assert 'role="img"' in picture.svg

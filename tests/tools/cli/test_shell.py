@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asking and telling from anywhere: new, ask, tell, verdict and drop."""
+
+import contextlib
+import io
+import json
+import multiprocessing
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from typing import NamedTuple
+from unittest import mock
+
+import pytest
+
+import stopwise as sw
+from stopwise.record.journal import look_at
+from stopwise.tools.cli import main
+from tests.support.repository import ROOT
+
+SPACE = """
+[parameters]
+x = { type = "real", low = 0, high = 1 }
+kind = { type = "categorical", choices = ["a", "b"] }
+"""
+
+
+class Ended(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+def stopwise(*arguments):
+    """A command, as a shell would call it, within this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["stopwise", *map(str, arguments)]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        else:
+            code = 0
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture
+def begin(tmp_path):
+    def begun(toml="", *options):
+        (tmp_path / "space.toml").write_text(toml + SPACE)
+        journal = tmp_path / "study.jsonl"
+        done = stopwise("new", journal, "--space", tmp_path / "space.toml", *options)
+        assert done.code == 0, done.err
+        return journal
+
+    return begun
+
+
+def loss(params):
+    return (params["x"] - 0.3) ** 2 + 0.1 * (params["kind"] == "b")
+
+
+# ------------------------------------------------------------------------------- one caller
+
+
+def test_a_study_by_commands_is_the_study_in_one_process(begin):
+    journal = begin("", "--lam", "0.01", "--seed", "3")
+    study = sw.Study(
+        {"x": sw.Real(0, 1), "kind": sw.Categorical(["a", "b"])},
+        lam=0.01,
+        cost="seconds",
+        seed=3,
+    )
+    while (answer := stopwise("verdict", journal)).code == 0:
+        assert study.should_stop().reason in answer.out
+        asked, trial = stopwise("ask", journal, "--json").json, study.ask()
+        assert (asked["number"], asked["params"]) == (trial.number, trial.params)
+        assert asked["expected_cost"] == trial.expected_cost
+        value, cost = loss(trial.params), 1 + trial.params["x"]
+        told = stopwise("tell", journal, trial.number, repr(value), "--cost", repr(cost))
+        assert told.out == f"trial {trial.number} gave {value!r}, at a cost of {cost!r}\n"
+        study.tell(trial, value, cost)
+    assert answer.code == 3
+    assert answer.out == f"{study.should_stop().rule}: {study.should_stop().reason}.\n"
+    assert sw.Study.load(journal).history == study.history
+    assert sw.Study.load(journal).traces == study.traces
+
+
+def test_the_file_and_the_options_say_what_the_study_is(begin):
+    toml = 'command = ["train"]\nworkers = 3\nbudget = 7\n[value]\ndirection = "minimize"\n'
+    toml += '[search]\nseed = 5\nnoise = "learn"\n[cost]\nkind = "none"\n[worth]\nlam = 1\n'
+    journal = begin(toml, "--lam", "0.5", "--budget", "9", "--max-trials", "4", "--maximize")
+    options = sw.Study.load(journal).options
+    assert (options.lam, options.budget, options.max_trials) == (0.5, 9.0, 4)
+    assert (options.direction, options.seed, options.noise) == ("maximize", 5, "learn")
+    assert options.cost is None
+
+
+def test_keys_of_a_program_are_named_as_unused(tmp_path):
+    (tmp_path / "space.toml").write_text(f'command = ["train"]\nworkers = 2\n{SPACE}')
+    done = stopwise("new", tmp_path / "s", "--space", tmp_path / "space.toml", "--lam", "1")
+    assert "Not used here, since no program is run: command, workers." in done.out
+
+
+def test_several_are_handed_out_at_once_as_a_list_or_a_line_each(begin):
+    journal = begin("", "--lam", "0.01")
+    three = stopwise("ask", journal, "-n", "3", "--json").json
+    assert [trial["number"] for trial in three] == [0, 1, 2]
+    assert len({json.dumps(trial["params"]) for trial in three}) == 3
+    assert re.fullmatch(r"trial 3: x = [\d.]+, kind = [ab]\n", stopwise("ask", journal).out)
+    assert len(stopwise("verdict", journal, "--json").json["pending"]) == 4
+
+
+def test_negative_values_failures_outcomes_and_data_from_elsewhere(begin):
+    journal = begin("", "--lam", "0.01")
+    with (journal.parent / "space.toml").open("a") as file:
+        file.write("[limits]\nharm = [-inf, 3.0]\n")
+    journal.unlink()
+    assert stopwise("new", journal, "--space", journal.parent / "space.toml", "--lam", 1).code == 0
+    stopwise("ask", journal, "-n", "2")
+    assert stopwise("tell", journal, 0, "-1.5", "--outcome", "harm=3.2", "--cost", 2).code == 0
+    assert stopwise("tell", journal, 1, "--failed", "no power", "--cost", 1).code == 0
+    params = json.dumps({"x": 0.5, "kind": "a"})
+    elsewhere = ("new", "1e-3", "--params", params, "--outcome", "harm=-1", "--cost", 4)
+    assert stopwise("tell", journal, *elsewhere).out == "trial 2 gave 0.001, at a cost of 4.0\n"
+    first, second, third = sw.Study.load(journal).history
+    assert (first.value, first.infeasible, first.outcomes) == (-1.5, True, {"harm": 3.2})
+    assert (second.failed, second.message, second.cost) == (True, "no power", 1.0)
+    assert (third.params, third.charged) == ({"x": 0.5, "kind": "a"}, False)
+
+
+def test_the_verdict_has_everything(begin):
+    journal = begin("", "--lam", "0.01", "--max-trials", "1")
+    stopwise("ask", journal)
+    stopwise("tell", journal, 0, "0.25", "--cost", "2")
+    answer = stopwise("verdict", journal, "--json")
+    found = answer.json
+    assert answer.code == 3
+    assert (found["stop"], found["rule"], found["value"], found["threshold"]) == (
+        *(True, "max-trials"),
+        *(1.0, 1.0),
+    )
+    assert found["reason"] == "1 of at most 1 trials: stop"
+    assert (found["told"], found["spent"], found["lam"], found["pending"]) == (1, 2.0, 0.01, [])
+    assert (found["best"]["number"], found["best"]["value"]) == (0, 0.25)
+    assert found["explanation"][0].startswith("max-trials: 1 of at most 1")
+
+
+def test_with_a_budget_alone_the_verdict_says_what_it_is_worth(begin):
+    toml = 'budget = 9\n[cost]\nkind = "none"\n[search]\nsurrogate = "plain"\nn_initial = 3\n'
+    journal = begin(toml)
+    for _ in range(5):
+        trial = stopwise("ask", journal, "--json").json
+        stopwise("tell", journal, trial["number"], repr(loss(trial["params"])))
+    first, second = stopwise("verdict", journal).out.splitlines()
+    assert first == "budget: 4 of 9 are left: go on."
+    assert second.startswith("The budget has set lam = ")
+    found = stopwise("verdict", journal, "--json").json
+    assert found["by_budget"]["lam0"] >= found["by_budget"]["lam"] > 0
+    assert second.endswith(f" At this price {found['by_budget']['reason']}.")
+    assert len(found["lam_ladder"]["rungs"]) == 7
+
+
+def test_ask_unless_stopped_ends_with_the_verdict(begin):
+    journal = begin("", "--lam", "0.01", "--max-trials", "3")
+    done = stopwise("ask", journal, "-n", "5", "--unless-stopped", "--json")
+    assert (done.code, len(done.json)) == (0, 3)
+    assert "3 of at most 3 trials" in done.err
+    size = journal.stat().st_size
+    done = stopwise("ask", journal, "--unless-stopped", "--json")
+    assert (done.code, done.out) == (3, "")
+    assert "3 of at most 3 trials" in done.err
+    assert journal.stat().st_size == size
+    assert stopwise("ask", journal).code == 0  # whatever the verdict is
+
+
+def test_when_nothing_is_left_ask_says_so(tmp_path):
+    toml = '[cost]\nkind = "none"\n[parameters]\nx = { type = "integer", low = 0, high = 1 }\n'
+    (tmp_path / "space.toml").write_text(toml)
+    journal = tmp_path / "study.jsonl"
+    stopwise("new", journal, "--space", tmp_path / "space.toml", "--lam", "0.1")
+    assert len(stopwise("ask", journal, "-n", "3", "--json").json) == 2
+    for number in (0, 1):
+        stopwise("tell", journal, number, number)
+    done = stopwise("ask", journal)
+    assert (done.code, done.out) == (3, "")
+    assert "nothing left to ask" in done.err
+
+
+def test_a_trial_that_nobody_will_tell_is_given_up(begin):
+    journal = begin("", "--lam", "0.01")
+    stopwise("ask", journal)
+    assert stopwise("drop", journal, 0).out == "trial 0 is given up\n"
+    assert stopwise("verdict", journal, "--json").json["pending"] == []
+    assert "trial 0 was not asked" in stopwise("drop", journal, 0).err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("tell", "JOURNAL", "4", "1"), "trial 4 was not asked of this study; pending are 0"),
+        (("tell", "JOURNAL", "0"), "give a value or --failed REASON, one of the two"),
+        (("tell", "JOURNAL", "0", "1", "--failed", "x"), "given were '1' and --failed"),
+        (("tell", "JOURNAL", "0", "one"), "the value must be a number, not 'one'"),
+        (("tell", "JOURNAL", "zero", "1"), "a whole number, as `ask` gave it, not 'zero'"),
+        (("tell", "JOURNAL", "0", "1"), "stopwise tell with --cost"),
+        (("tell", "JOURNAL", "0", "1", "--outcome", "harm"), "toxicity=3.2"),
+        (("tell", "JOURNAL", "0", "1", "--params", "{}"), "--params goes with `new`"),
+        (("tell", "JOURNAL", "new", "1"), "--params goes with `new`"),
+        (("tell", "JOURNAL", "new", "1", "--params", "{"), "is not JSON"),
+        (("tell", "JOURNAL", "new", "1", "--params", "[1]"), "give a JSON object"),
+        (("tell", "JOURNAL", "0", "1", "--csot", "3"), "unexpected extra argument"),
+        (("ask", "JOURNAL", "-n", "0"), "Invalid value for '-n'"),
+        (("new", "other", "--space", "SPACE"), "needs to know what an improvement is worth"),
+        (("new", "other", "--space", "SPACE", "--lam", "-1"), "lam"),
+    ],
+)
+def test_bad_input_is_exit_code_2_and_changes_nothing(begin, arguments, words):
+    journal = begin("", "--lam", "0.01")
+    stopwise("ask", journal)
+    before = journal.read_bytes()
+    places = {"JOURNAL": journal, "SPACE": journal.parent / "space.toml"}
+    done = stopwise(*(places.get(word, word) for word in arguments))
+    assert (done.code, done.out) == (2, "")
+    assert words in " ".join(done.err.split())
+    assert journal.read_bytes() == before
+
+
+def test_what_is_outside_is_exit_code_1(begin):
+    journal = begin("", "--lam", "0.01")
+    done = stopwise("new", journal, "--space", journal.parent / "space.toml", "--lam", "1")
+    assert (done.code, "exists already" in done.err) == (1, True)
+    done = stopwise("ask", journal.parent / "nowhere.jsonl")
+    assert (done.code, "there is no journal" in done.err) == (1, True)
+
+
+# ---------------------------------------------------------------------------- several callers
+
+
+def test_a_caller_waits_for_its_turn(begin):
+    journal = begin("", "--lam", "0.01")
+    study = sw.Study.resume(journal, again=False)
+    done = stopwise("ask", journal, "--wait", "0.05")
+    assert (done.code, "being written by another study" in done.err) == (1, True)
+    threading.Timer(0.3, study.close).start()
+    with mock.patch("stopwise.tools.cli._studies._SILENT", 0.1):
+        done = stopwise("ask", journal)
+    assert (done.code, "which another process is using" in done.err) == (0, True)
+
+
+def test_notes_of_a_resume_go_to_stderr(begin):
+    journal = begin("", "--lam", "0.01")
+    with journal.open("ab") as file:
+        file.write(b'{"event": "as')
+    done = stopwise("ask", journal, "--json")
+    assert (done.code, done.json["number"]) == (0, 0)
+    assert "the last line of study.jsonl was cut short" in done.err
+
+
+def worker(journal, rounds, start):
+    """One process that asks and tells, as a script would; a round may hand out two."""
+    start.wait()
+    for turn in range(rounds):
+        two = ("-n", "2") if turn % 2 else ()
+        asked = stopwise("ask", journal, "--json", *two).json
+        for trial in asked if two else [asked]:
+            value = repr(loss(trial["params"]))
+            told = stopwise("tell", journal, trial["number"], value, "--cost", os.getpid())
+            assert told.code == 0, told.err
+        assert stopwise("verdict", journal).code in (0, 3)
+    os._exit(0)  # a fork of the test's process ends here
+
+
+def test_racing_processes_get_different_trials_and_lose_nothing(begin):
+    processes, rounds = 8, 2
+    toml = '[search]\nsurrogate = "plain"\nn_initial = 20\n'  # the last four are chosen
+    journal = begin(toml, "--lam", "1e-9", "--seed", "1")
+    context = multiprocessing.get_context("fork")
+    start = context.Event()
+    workers = [
+        context.Process(target=worker, args=(journal, rounds, start)) for _ in range(processes)
+    ]
+    for each in workers:
+        each.start()
+    start.set()
+    for each in workers:
+        each.join(120)
+    assert [each.exitcode for each in workers] == [0] * processes
+    lines = look_at(journal).lines
+    asked = [line["trial"] for line in lines if line.get("event") == "ask"]
+    told = {line["trial"]: line for line in lines if line.get("event") == "tell"}
+    assert asked == list(range(3 * processes))
+    assert sorted(told) == asked
+    assert all(line["value"] == loss(line["params"]) for line in told.values())
+    by = {each.pid: 0 for each in workers}
+    for line in told.values():
+        by[int(line["cost"])] += 1
+    assert set(by.values()) == {3}
+    assert not any(line.get("event") in ("resume", "ask again") for line in lines)
+    study = sw.Study.load(journal)
+    assert len({json.dumps(dict(o.params)) for o in study.history}) == len(asked)
+    # Replay equals live: a study that goes through the same events is in the same state.
+    assert sw.Study.resume(journal, again=False).pending == ()
+
+
+def test_options_changed_by_one_of_several_leave_pending_trials_alone(begin):
+    journal = begin("", "--lam", "0.01")
+    stopwise("ask", journal)
+    with pytest.warns(UserWarning, match="lam is now"):
+        sw.Study.resume(journal, again=False, lam=0.5).close()
+    assert look_at(journal).lines[-1]["again"] is False
+    assert stopwise("ask", journal, "--json").json["number"] == 1
+    assert stopwise("verdict", journal, "--json").json["lam"] == 0.5
+
+
+# ------------------------------------------------------------------------------- the page
+
+
+def test_the_loop_of_the_page_runs(tmp_path):
+    page = (ROOT / "docs" / "shell.md").read_text("utf-8")
+    [loop] = re.findall(r"^```bash\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    [toml] = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(loop.splitlines()) <= 15
+    (tmp_path / "space.toml").write_text(f"max_trials = 2\n{toml}")
+    program = (
+        f"#!{sys.executable}\nimport json, sys\ntrial = json.load(sys.stdin)\n"
+        "if trial['number'] == 1: sys.exit(7)\nprint(trial['params']['lr'])\n"
+    )
+    shim = f'#!/bin/sh\nexec "{sys.executable}" -m stopwise.tools.cli "$@"\n'
+    for name, text in (("evaluate", program), ("stopwise", shim), ("loop.sh", loop)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    began = time.time()
+    done = subprocess.run(
+        ["bash", "loop.sh"],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+    )
+    assert done.returncode == 3, done.stdout + done.stderr  # the verdict's
+    assert "max-trials: 2 of at most 2 trials: stop." in done.stdout
+    first, second = sw.Study.load(tmp_path / "study.jsonl").history
+    assert first.value == first.params["lr"]
+    assert 1 <= first.cost <= time.time() - began + 1
+    assert (second.failed, second.message) == (True, "exit code 7")
+
+
+# ----------------------------------------------------------------------------- corrections
+
+
+def test_a_wrong_report_is_amended(begin):
+    journal = begin("", "--lam", "0.01")
+    stopwise("ask", journal, "-n", "2")
+    stopwise("tell", journal, 0, "31", "--cost", "5")
+    done = stopwise("tell", journal, 0, "0.31", "--cost", "5")
+    assert (done.code, "study.amend(0, value=..., cost=...)" in done.err) == (2, True)
+    done = stopwise("amend", journal, 0, "--value", "-0.31")
+    assert done.out == "amended: trial 0 gave -0.31, at a cost of 5.0\n"
+    done = stopwise("amend", journal, 0, "--failed", "wrong flask", "--cost", "7")
+    assert done.out == "amended: trial 0 failed (wrong flask), at a cost of 7.0\n"
+    [told] = sw.Study.load(journal).history
+    assert (told.message, told.cost) == ("wrong flask", 7.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "nothing is amended"),
+        (("--value", "1", "--failed", "x"), "not both"),
+        (("--outcome", "harm"), "toxicity=3.2"),
+    ],
+)
+def test_what_cannot_be_amended_is_exit_code_2(begin, options, words):
+    journal = begin("", "--lam", "0.01")
+    stopwise("ask", journal)
+    stopwise("tell", journal, 0, "31", "--cost", "5")
+    done = stopwise("amend", journal, 0, *options)
+    assert (done.code, words in done.err) == (2, True)
+
+
+# ------------------------------------------------------------------------------- fixed
+
+
+def test_parameters_can_be_held(begin):
+    journal = begin("", "--lam", "0.01")
+    asked = stopwise("ask", journal, "--fixed", "kind=b", "--fixed", "x=0.25", "--json")
+    assert asked.json["params"] == {"x": 0.25, "kind": "b"}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [("kind", "give a name and a value: act=relu"), ("kind=c", "c"), ("z=1", "z")],
+)
+def test_what_cannot_be_held_is_bad_input(begin, given, message):
+    asked = stopwise("ask", begin("", "--lam", "0.01"), "--fixed", given)
+    assert asked.code == 2
+    assert message in asked.err

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The supervisor as a program of its own: what it says of each end, and what it leaves running.
+
+The runner starts it without site packages; here it is started with them, so that coverage counts.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from stopwise.tools.runner import supervisor
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+SLEEP = "echo $$ > program; exec sleep 600"
+
+
+class Supervised:
+    """A shell command under a supervisor, with our ends of the two pipes."""
+
+    def __init__(self, folder, *command, timeout=0.0):
+        self.folder = folder
+        life, self.life = os.pipe()
+        self.status, status = os.pipe()
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, supervisor.__file__, str(life), str(status), repr(timeout)),
+                *command,
+            ],
+            cwd=folder,
+            pass_fds=(life, status),
+            start_new_session=True,
+        )
+        os.close(life)
+        os.close(status)
+
+    def pid(self, name="program"):
+        """The process that has written its number to a file."""
+        path, deadline = self.folder / name, time.monotonic() + 20
+        while not (path.exists() and path.read_text().endswith("\n")):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return int(path.read_text())
+
+    def end(self):
+        """What it said, once it is gone."""
+        said = b""
+        while chunk := os.read(self.status, 4096):
+            said += chunk
+        self.process.wait(timeout=20)
+        return [json.loads(line) for line in said.splitlines()]
+
+
+@pytest.fixture
+def supervised(tmp_path):
+    made = []
+
+    def make(*command, timeout=0.0):
+        made.append(Supervised(tmp_path, *command, timeout=timeout))
+        return made[-1]
+
+    yield make
+    for one in made:
+        if one.life is not None:
+            os.close(one.life)
+        os.close(one.status)
+        one.process.wait(timeout=20)
+
+
+def is_gone(pid, patience=10.0):
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        stat = Path(f"/proc/{pid}/stat")
+        if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def parent_of(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@pytest.mark.parametrize(("command", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", -9)])
+def test_an_end_is_told_with_its_code(supervised, command, code):
+    [said] = supervised("sh", "-c", command).end()
+    assert (said["exit"], said["why"]) == (code, "ended")
+    assert 0.0 < said["seconds"] < 20.0
+
+
+def test_a_program_that_is_not_there_is_said_to_be_so(supervised):
+    error, ended = supervised("./no-such-program").end()
+    assert error == {"error": "No such file or directory"}
+    assert ended["exit"] == 127
+
+
+@LINUX
+def test_what_a_program_leaves_behind_is_killed(supervised):
+    one = supervised("sh", "-c", "(echo $$; setsid sleep 600) & echo $! > program; exit 0")
+    [said] = one.end()
+    assert said["why"] == "ended"
+    assert is_gone(one.pid())
+
+
+def test_a_timeout_is_kept(supervised):
+    one = supervised("sh", "-c", SLEEP, timeout=0.4)
+    [said] = one.end()
+    assert (said["exit"], said["why"]) == (-signal.SIGTERM, "timeout")
+    assert said["seconds"] >= 0.4
+
+
+@pytest.mark.parametrize("deaf", [False, True])
+def test_a_byte_stops_the_program_and_a_deaf_one_is_killed(supervised, deaf):
+    code = 'trap "" TERM; echo $$ > program; while :; do sleep 0.05; done' if deaf else SLEEP
+    one = supervised("sh", "-c", code)
+    program = one.pid()
+    os.write(one.life, b"x")
+    [said] = one.end()
+    assert (said["exit"], said["why"]) == (-9 if deaf else -15, "stopped")
+    assert (said["seconds"] > supervisor.GRACE) == deaf
+    assert is_gone(program)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_whose_runner_dies_is_killed_at_once(supervised, late):
+    """Also where it dies while a program that does not listen has time to tidy up."""
+    one = supervised("sh", "-c", 'trap "" TERM; echo $$ > program; while :; do sleep 0.05; done')
+    program = one.pid()
+    if late:
+        os.write(one.life, b"x")
+        time.sleep(0.1)
+    os.close(one.life)
+    one.life = None
+    [said] = one.end()
+    assert (said["exit"], said["why"]) == (-9, "stopped" if late else "orphaned")
+    assert said["seconds"] < supervisor.GRACE
+    assert is_gone(program)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_the_guard_ends_the_program(supervised, number):
+    one = supervised("sh", "-c", SLEEP)
+    one.pid()
+    one.process.send_signal(number)
+    [said] = one.end()
+    assert (said["exit"], said["why"]) == (-15, "terminated")
+
+
+@LINUX
+@pytest.mark.parametrize("whom", ["guard", "supervisor"])
+def test_if_one_of_the_two_is_killed_the_other_kills_the_program(supervised, whom):
+    one = supervised("sh", "-c", SLEEP)
+    program = one.pid()
+    os.kill(one.process.pid if whom == "guard" else parent_of(program), signal.SIGKILL)
+    assert [said["why"] for said in one.end()] == (["lost"] if whom == "guard" else [])
+    assert is_gone(program)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Utilities where people look: report, progress, audit, and the file of a run."""
+
+import pytest
+
+import stopwise as sw
+from stopwise.errors import InputError
+from stopwise.tools.progress.view import view_of
+from stopwise.tools.runner import description, load, new_study
+from stopwise.tools.runner.config_changes import changes, keep_copy
+
+TABLE = sw.Candidates([{"x": i / 19} for i in range(20)])
+BONUS = sw.utility.piecewise([(0.2, 50.0), (0.8, 0.0)], unit="dollars")
+FILE = """\
+command = ["true"]
+[parameters]
+x = { type = "real", low = 0, high = 1 }
+[value]
+direction = "maximize"
+[cost]
+kind = "none"
+[utility]
+kind = "piecewise"
+points = [[0.90, 0], [0.95, 1000]]
+unit = "dollars"
+"""
+
+
+def error(params):
+    return abs(params["x"] - 0.34)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return sw.minimize(error, TABLE, utility=BONUS, surrogate="plain", n_initial=4, max_trials=6)
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    def load_text(text):
+        path = tmp_path / "tune.toml"
+        path.write_text(text, encoding="utf-8")
+        return load(path)
+
+    return load_text
+
+
+def test_the_report_counts_in_the_currency(result, tmp_path):
+    text = result.report(tmp_path / "report.html").read_text()
+    assert "Cost-adjusted worth over time" in text
+    assert "What the best value so far is worth, less lam = 1 times what was spent." in text
+    assert "dollars per unit of cost" in text
+    assert "would be worth less, in dollars" in text
+    assert ">Worth<" in text
+    plain = sw.minimize(error, TABLE, lam=0.1, surrogate="plain", n_initial=4, max_trials=5)
+    text = plain.report(tmp_path / "plain.html").read_text()
+    assert "Cost-adjusted value over time" in text
+    assert "the best value would have lost" in text
+    assert (plain.worth, result.worth) == (None, result._study.worth(result.best.value))
+
+
+def test_progress_shows_values_and_their_worth(result):
+    view = view_of(result._study)
+    assert f"{result.best.value:.4g}, worth {result.worth:.4g} dollars (trial" in view.best
+    assert "dollars more for" in view.next or "nothing left" in view.next
+
+
+def test_an_audit_counts_what_is_lost_by_the_utility(result):
+    found = sw.audit(result, rules=["immediate", "pbgi"], n_initial=4)
+    assert found.lam == 1.0
+    first = min(o.value for o in result.history[:4])
+    worth = result._study.worth
+    assert found["immediate"].lost == pytest.approx(result.worth - worth(first))
+    assert "units of the objective (best) and dollars;" in str(found)
+    nameless = sw.minimize(
+        error, TABLE, utility=sw.utility.linear(2), surrogate="plain", n_initial=4, max_trials=5
+    )
+    assert "(best) and of its worth;" in str(sw.audit(nameless, rules=["immediate"], n_initial=4))
+
+
+def test_a_file_says_what_values_are_worth(loaded):
+    config = loaded(FILE)
+    assert config.utility == sw.utility.piecewise([(0.9, 0), (0.95, 1000)], unit="dollars")
+    study = new_study(config)
+    assert (study.options.lam, study.worth(0.91)) == (1.0, pytest.approx(200.0))
+    said = description(config)
+    assert "a trial that costs 1 must promise 1 dollars." in said
+    assert "It stops by pbgi." in said
+    assert "must promise 0.5 dollars" in description(loaded(FILE + "[worth]\nlam = 0.5\n"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("piecewise", "step", r"line 8: .*give one of sigmoid.*kind = 'sigmoid'"),
+        ("points", "pints", r"'pints' is no part of a piecewise; it has points, unit"),
+        ("[[0.90, 0], [0.95, 1000]]", "[[0.90, 0]]", "not two or more points"),
+    ],
+)
+def test_a_wrong_utility_in_a_file_is_refused_with_its_line(loaded, old, new, message):
+    with pytest.raises(InputError, match=message):
+        loaded(FILE.replace(old, new))
+
+
+def test_one_that_goes_the_wrong_way_is_refused_by_the_run(loaded):
+    with pytest.raises(InputError, match=r"tune.toml: piecewise: .*a lower value is better"):
+        new_study(loaded(FILE.replace("maximize", "minimize")))
+
+
+def test_it_must_not_change_between_runs(loaded):
+    keep_copy(loaded(FILE))
+    with pytest.raises(InputError, match=r"utility\.unit was"):
+        changes(loaded(FILE.replace("dollars", "euros")))
