@@ -126,6 +126,7 @@ def test_promises_by_phase():
             "promised": 55 / 2 + 3 / 4,
             "delivered": 10 / 2 + 1.5 / 4,
             "ratio": 28.25 / 5.375,
+            "spent": 0.1 * (10 / 2 + 5 / 4),
         }
     )
     assert kept_promises([long, short], 11, 30)["ratio"] == pytest.approx(23.0 / 2.0)
@@ -166,9 +167,9 @@ def test_rows_are_ordered_by_half_part_and_price():
 def test_the_command_runs_and_shows_the_evidence(tmp_path, capsys):
     arguments = ["beliefs", "sklearn", "--scale", "smoke", "--jobs", "1", "--out", str(tmp_path)]
     assert main(arguments) == 0
-    assert "sklearn: 6 cells run, 0 done before" in capsys.readouterr().out
+    assert "sklearn: 7 cells run, 0 done before" in capsys.readouterr().out
     assert main([*arguments, "--draw-only"]) == 0
-    assert capsys.readouterr().out == "beliefs: 6 rows\nbeliefs-calibration: 24 rows\n"
+    assert capsys.readouterr().out == "beliefs: 7 rows\nbeliefs-calibration: 28 rows\n"
     folder = tmp_path / "smoke" / "figures"
     assert {path.name for path in folder.iterdir()} == {
         "beliefs.csv",

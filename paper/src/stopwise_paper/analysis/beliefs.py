@@ -203,14 +203,18 @@ def calibration(runs: Iterable[BeliefRun]) -> list[dict[str, Any]]:
 
 
 def kept_promises(runs: Iterable[BeliefRun], first: int, last: int) -> dict[str, float]:
-    """What the choices from one t to another promised and delivered, in gaps, over all runs."""
+    """What the choices from one t to another promised, delivered and cost, in gaps, in sum."""
     phase = slice(first - 1, last)
-    cut = [(run.promised[phase] / run.gap, run.delivered[phase] / run.gap) for run in runs]
-    promised = float(sum(p.sum() for p, _ in cut))
-    delivered = float(sum(d.sum() for _, d in cut))
-    ratio = promised / delivered if delivered > 0.0 else np.nan
-    choices = sum(len(p) for p, _ in cut)
-    return {"choices": choices, "promised": promised, "delivered": delivered, "ratio": ratio}
+    runs = list(runs)
+    promised = float(sum(run.promised[phase].sum() / run.gap for run in runs))
+    delivered = float(sum(run.delivered[phase].sum() / run.gap for run in runs))
+    return {
+        "choices": sum(len(run.cost[phase]) for run in runs),
+        "promised": promised,
+        "delivered": delivered,
+        "ratio": promised / delivered if delivered > 0.0 else np.nan,
+        "spent": float(sum(run.lam * run.cost[phase].sum() / run.gap for run in runs)),
+    }
 
 
 def study_of(run: BeliefRun) -> Study:
