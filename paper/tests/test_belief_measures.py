@@ -96,6 +96,8 @@ def test_studies_that_go_to_the_cap_are_not_compared_but_their_promises_are():
         runs.append(replace(run, cell=cell))
     assert compare(runs, {}) == []
     assert {row["part"] for row in calibration(runs)} == {"lcbench-100"}
+    stopped = [made_run(variant, "lcbench:connect-4") for variant in ("paper", "plain")]
+    assert [row["runs"] for row in compare([*stopped, *runs], {})] == [1, 1]  # none is replaced
 
 
 def test_the_interval_of_a_difference_is_paired():

@@ -30,7 +30,7 @@ PHASES = ((1, 10), (11, 30), (31, 100), (101, 10_000))  # of t, ends included
 RESAMPLES, LEVEL = 2_000, 0.9
 _TOLERANCE = 1e-9
 
-Study = tuple[str, str, int, str]  # problem, cost, seed, price
+Study = tuple[str, str, int, str]  # part, problem, seed, price
 
 
 class Baseline(NamedTuple):
@@ -219,7 +219,7 @@ def kept_promises(runs: Iterable[BeliefRun], first: int, last: int) -> dict[str,
 
 def study_of(run: BeliefRun) -> Study:
     """What a run shares with those of other variants: all but the belief and the design."""
-    return run.cell.problem, run.cell.cost, run.cell.seed, price_of(run)
+    return part_of(run.cell), run.cell.problem, run.cell.seed, price_of(run)
 
 
 def price_of(run: BeliefRun) -> str:
