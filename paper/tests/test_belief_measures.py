@@ -128,6 +128,7 @@ def test_promises_by_phase():
             "promised": 55 / 2 + 3 / 4,
             "delivered": 10 / 2 + 1.5 / 4,
             "ratio": 28.25 / 5.375,
+            "regret_fell": 3 / 4,  # of the short one, from 4 to 1
             "spent": 0.1 * (10 / 2 + 5 / 4),
         }
     )
@@ -144,6 +145,7 @@ def test_only_studies_that_both_have_are_compared():
     assert best["runs"] == best["sets"] == 1
     assert best["paid"] == best["paid_paper"] == pytest.approx(1.25)
     assert best["ratio_1"] == pytest.approx(2.0)
+    assert best["spent_paid"] == pytest.approx(0.1 * 5 / 2)
 
 
 def test_rows_are_ordered_by_half_part_and_price():

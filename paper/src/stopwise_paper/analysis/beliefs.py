@@ -203,9 +203,13 @@ def calibration(runs: Iterable[BeliefRun]) -> list[dict[str, Any]]:
 
 
 def kept_promises(runs: Iterable[BeliefRun], first: int, last: int) -> dict[str, float]:
-    """What the choices from one t to another promised, delivered and cost, in gaps, in sum."""
+    """What the choices from one t to another promised, delivered and cost, in gaps, in sum.
+
+    Delivered is what the study was told; by how much judged regret fell stands beside it.
+    """
     phase = slice(first - 1, last)
     runs = list(runs)
+    falls = [run.regret[min(first - 1, run.T)] - run.regret[min(last, run.T)] for run in runs]
     promised = float(sum(run.promised[phase].sum() / run.gap for run in runs))
     delivered = float(sum(run.delivered[phase].sum() / run.gap for run in runs))
     return {
@@ -213,6 +217,7 @@ def kept_promises(runs: Iterable[BeliefRun], first: int, last: int) -> dict[str,
         "promised": promised,
         "delivered": delivered,
         "ratio": promised / delivered if delivered > 0.0 else np.nan,
+        "regret_fell": float(sum(fall / run.gap for fall, run in zip(falls, runs, strict=True))),
         "spent": float(sum(run.lam * run.cost[phase].sum() / run.gap for run in runs)),
     }
 
@@ -273,6 +278,7 @@ def _row(
         row |= {f"{name}_difference_low": low, f"{name}_difference_high": high}
     row["paid_at_once"] = float(ours.paid_at_once.mean())
     row["design_paid"] = float(np.mean([r.lam * r.initial_cost / r.gap for r in runs]))
+    row["spent_paid"] = float(np.mean([r.lam * r.spent / r.gap for r in runs]))
     row["never_stopped"] = float(np.mean([not run.stopped for run in runs]))
     row["worse_sets"] = ours.worse
     row["surely_worse_sets"] = surely_worse(_excesses(runs, baselines))

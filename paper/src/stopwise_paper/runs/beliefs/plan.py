@@ -229,7 +229,7 @@ PARTS = {
     "lcbench-100": Part(
         _lcbench_judged,
         _sizes(1),
-        "LCBench, 100 evaluations whatever the rule says",
+        "LCBench, always 100 evaluations",
         LCBENCH_LAMS[1:2],
         to_the_cap=True,
         lowest=0.0,
