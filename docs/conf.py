@@ -47,10 +47,7 @@ nitpicky = False  # names of types that other packages define have no page here
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
-suppress_warnings = [
-    "misc.highlighting_failure",  # a block of a shell session is no program
-    "toc.empty_glob",  # the last line of a toctree takes the pages that nobody has placed yet
-]
+suppress_warnings = ["misc.highlighting_failure"]  # a block of a shell session is no program
 
 # ------------------------------------------------------------------------------------- autodoc
 
