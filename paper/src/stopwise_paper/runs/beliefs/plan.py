@@ -187,7 +187,8 @@ def _lcbench() -> list[tuple[str, str]]:
     return [(f"lcbench:{dataset}", "proxy") for dataset in lcbench_datasets()]
 
 
-def _lcbench_judged() -> list[tuple[str, str]]:
+def judged_lcbench() -> list[tuple[str, str]]:
+    """The sets that were kept back, with known costs."""
     return [(name, cost) for name, cost in _lcbench() if half_of(name) == JUDGED]
 
 
@@ -227,7 +228,7 @@ def _sizes(seeds: int, cap: int = 100, **options: Option) -> dict[str, Size]:
 PARTS = {
     "lcbench": Part(_lcbench, _sizes(2, 200), "LCBench, known costs", LCBENCH_LAMS, lowest=0.0),
     "lcbench-100": Part(
-        _lcbench_judged,
+        judged_lcbench,
         _sizes(1),
         "LCBench, always 100 evaluations",
         LCBENCH_LAMS[1:2],
