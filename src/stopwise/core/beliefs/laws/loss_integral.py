@@ -7,8 +7,9 @@ those on which Gauss and Kronrod disagree, and those on which the rule does not 
 for the integral of L' itself, so that no step of the loss is overlooked. Above the quantile at 8.5
 deviations the cdf is 1, and the integral a difference of losses.
 
-The relative error is below 1e-9 for a normal law and a sigmoid from a hundredth to a hundred of
-its deviations wide, for levels within 30 deviations (tests compare it with mpmath).
+The relative error is below 1e-11 for a normal law and a sigmoid from a thousandth to a thousand of
+its deviations wide, for levels down to 100 deviations below the mean (tests compare some of them
+with mpmath and with a finer rule).
 """
 
 from __future__ import annotations
@@ -88,17 +89,17 @@ def _of_block(
     panels, tolerance = Panels.of(laws, low, tops, bends), _tolerance(laws, tops)
     pairs = zip(laws, ceilings, strict=True)
     rounds = [[_above(loss, law, np.maximum(end, low), high) for law, end in pairs]]
-    for left in reversed(range(_MOST_HALVINGS + 1)):
-        terms = _terms(loss, panels, len(tolerance), by_growth=left == 0)
+    unresolved = np.ones(len(panels.owner), dtype=bool)
+    while unresolved.any():  # the last round resolves everything
+        last = len(rounds) > _MOST_HALVINGS
+        terms = _terms(loss, panels, len(tolerance), by_growth=last)
         unresolved = np.zeros(len(panels.owner), dtype=bool)
-        if left:
+        if not last:
             before = [np.concatenate([part.value for part in parts]) for parts in rounds]
             wrong = _log_errors(loss, panels, terms, before)
             unresolved = wrong > tolerance[panels.owner]
         rounds.append(_summed(panels, terms, ~unresolved))
-        if not unresolved.any():
-            break
-        panels = panels.halves_of(unresolved)
+        panels = panels.halves_of(unresolved) if unresolved.any() else panels
     return [log_sum_with_slopes(parts) for parts in zip(*rounds, strict=True)]
 
 
