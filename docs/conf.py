@@ -27,6 +27,7 @@ extensions = [
     "sphinx_copybutton",
     "_site.mathml",
     "_site.pages",
+    "_site.tables",
 ]
 root_doc = "docs/index"
 include_patterns = [
@@ -64,6 +65,7 @@ html_theme = "furo"
 html_title = "stopwise"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["calculator.js", "fair_values.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False
