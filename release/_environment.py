@@ -27,9 +27,8 @@ def run(command: list[str], *, cwd: Path = ROOT) -> str:
         command, cwd=cwd, env=clean | QUIET, capture_output=True, text=True, check=False
     )
     shown = shlex.join(command)
-    say(
-        f"  {time.monotonic() - began:6.1f} s  {shown if len(shown) < 110 else shown[:107] + '...'}"
-    )
+    short = shown if len(shown) < 110 else shown[:107] + "..."
+    say(f"  {time.monotonic() - began:6.1f} s  {short}")
     if done.returncode:
         say(done.stdout[-4000:] + done.stderr[-4000:])
         raise SystemExit(f"failed: {shown}")
