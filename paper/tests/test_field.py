@@ -73,13 +73,17 @@ def test_contenders_with_a_model_are_played(contender):
 
 def test_a_run_comes_back_from_its_line(tmp_path):
     runs = [play(cell("random", seed=seed)) for seed in range(2)]
-    path = tmp_path / "runs.jsonl"
+    path = tmp_path / "runs.parquet"
+    assert record.consolidate(path) == []
     for run in [*runs, runs[0]]:
         record.append(run, path)
-    with path.open("a") as file:
+    with (tmp_path / "runs.jsonl").open("a") as file:
         file.write('{"torn')
     back = record.load(path)
     assert [run.cell for run in back] == [run.cell for run in runs]
+    assert [run.cell for run in record.consolidate(path)] == [run.cell for run in runs]
+    assert [file.name for file in tmp_path.iterdir()] == ["runs.parquet"]
+    back = record.load(path)
     np.testing.assert_allclose(back[1].regret, runs[1].regret, rtol=1e-5)
     with pytest.raises(InputError, match="not a record of a run"):
         FieldRun.from_json("{}")
@@ -152,5 +156,5 @@ def test_the_command_plays_and_scores(tmp_path, capsys):
     assert "1 cells run" in capsys.readouterr().out
     assert (tmp_path / "quick" / "field.png").exists()
     assert main([*arguments, "--draw-only", "--out", str(tmp_path)]) == 0
-    assert len(record.load(tmp_path / "quick.jsonl")) == 1
+    assert len(record.load(tmp_path / "quick.parquet")) == 1
     assert CONTENDERS["random"].title in (tmp_path / "quick" / "field.csv").read_text()

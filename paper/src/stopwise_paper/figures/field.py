@@ -35,8 +35,8 @@ _COLOURS = {OWN_STOP: RED, BEST_COUNT: BLUE, BEST_COUNTS: GREY}
 
 
 def draw_field(path: Path) -> list[Sheet]:
-    """All tables and the figure, from a file of runs."""
-    runs = record.load(path)
+    """All tables and the figure, from a file of runs, which is consolidated first."""
+    runs = record.consolidate(path)
     priced = [run for run in runs if PARTS[part_of(run.cell)].priced]
     tables = [run for run in priced if part_of(run.cell) != "functions"]
     sheets = []

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of one run of a contender, and the file of all of them: one line of JSON a cell.
+"""The record of one run of a contender, and the files of all of them.
 
-A line is written when its cell ends, so that a run may be stopped at any time.
+A line of JSON is written when a cell ends, so that a run may be stopped at any time. Lines are
+consolidated to one Parquet file when the runs are scored.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
@@ -84,11 +87,45 @@ class FieldRun:
 
 
 def append(run: FieldRun, path: Path) -> None:
-    """Add a run to a file."""
-    append_line(path, run.to_json())
+    """Add a run to the file of those that are not consolidated."""
+    append_line(path.with_suffix(".jsonl"), run.to_json())
 
 
 def load(path: Path) -> list[FieldRun]:
-    """The runs in a file, each cell once; none if there is no file."""
-    runs = map(FieldRun.from_json, whole_lines(path))
+    """The runs in a Parquet file and in the lines beside it, each cell once.
+
+    Args:
+        path: The Parquet file, whether or not it is there.
+    """
+    lines = pq.read_table(path).column("run").to_pylist() if path.exists() else []
+    runs = map(FieldRun.from_json, [*lines, *whole_lines(path.with_suffix(".jsonl"))])
     return list({run.cell.key: run for run in runs}.values())
+
+
+def consolidate(path: Path) -> list[FieldRun]:
+    """Put all runs into the Parquet file; the lines beside it are removed once it is written.
+
+    Its column ``run`` has the record as JSON; the others repeat what one would look for.
+    """
+    runs = load(path)
+    lines = path.with_suffix(".jsonl")
+    if runs and (lines.exists() or not path.exists()):
+        written = path.with_suffix(".part")
+        pq.write_table(pa.Table.from_pylist([_row(run) for run in runs]), written)
+        written.replace(path)
+        lines.unlink(missing_ok=True)
+    return runs
+
+
+def _row(run: FieldRun) -> dict[str, Any]:
+    return {
+        "contender": run.contender,
+        "version": run.version,
+        "problem": run.cell.problem,
+        "cost": run.cell.cost,
+        "seed": run.cell.seed,
+        "gap_worth": run.cell.option("evaluations"),
+        "stopped_at": run.stopped_at,
+        "seconds": run.seconds,
+        "run": run.to_json(),
+    }

@@ -15,7 +15,7 @@ from stopwise_paper.runs.field.plan import PARTS, field_plan
 from stopwise_paper.runs.field.play import play
 from stopwise_paper.runs.parallel import PartRun, RunCounts, run_and_keep
 
-RUNS, QUICK_RUNS = "runs.jsonl", "quick.jsonl"
+RUNS, QUICK_RUNS = "runs.parquet", "quick.parquet"
 
 
 def installed(names: Sequence[str]) -> tuple[list[str], list[str]]:
