@@ -68,7 +68,7 @@ def try_it(environment: Environment, place: Path, *, demo: bool) -> None:
         if not (place / "stopwise-demo.html").exists():
             raise SystemExit("the demo left no report")
     else:
-        run([command, "demo", "--problem", "pandora"], cwd=place)
+        run([command, "demo", "pandora"], cwd=place)
 
 
 def run_tests(environment: Environment, place: Path) -> None:

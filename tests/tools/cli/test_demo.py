@@ -149,25 +149,21 @@ def test_training_takes_at_least_ten_times_as_long_somewhere():
     assert processor_seconds(LARGEST) > 10 * processor_seconds(SMALLEST)
 
 
-@pytest.mark.parametrize("with_optuna", [True, False])
-def test_fifty_trials_end_where_patience_does(monkeypatch, with_optuna):
+def test_random_trials_end_where_patience_does():
     drawn = []
-    if not with_optuna:
-        monkeypatch.setitem(sys.modules, "optuna", None)
 
     def objective(params):
         drawn.append(params)
         time.sleep(0.01)
         return 10.0 - len(drawn)
 
-    search = training.fifty_trials(objective, 0, paper(), count=50, most_seconds=0.05)
+    search = training.random_trials(objective, 0, paper(), count=50, most_seconds=0.05)
     assert 1 <= search.trials == len(drawn) < 10
     assert search.best == 10.0 - search.trials
     assert search.seconds > 0.05
     as_domain(SPACE).encode(drawn)  # refuses what is not in the space
-    whole = training.fifty_trials(lambda _: 1.0, 0, paper(), count=50)
+    whole = training.random_trials(lambda _: 1.0, 0, paper(), count=50)
     assert whole.trials == 50
-    assert whole.name.startswith("Optuna" if with_optuna else "random")
 
 
 def quick(monkeypatch, seconds=0.0):
@@ -188,7 +184,7 @@ def test_the_demo_stops_compares_and_says_what_is_next(monkeypatch, tmp_path):
     text = " ".join(console.file.getvalue().split())
     assert "lam = 50 % per s" in text
     [own] = re.findall(r"stopwise, until it stopped +(\d+) +([\d.]+) s +([\d.]+) %", text)
-    [fixed] = re.findall(r"Optuna's default, really run +(\d+) +([\d.]+) s +([\d.]+) %", text)
+    [fixed] = re.findall(r"random trials, really run +(\d+) +([\d.]+) s +([\d.]+) %", text)
     assert fixed[0] == "50"
     assert float(own[2]) >= 2.0
     assert "an estimate" not in text
@@ -201,7 +197,7 @@ def test_a_slow_machine_gets_an_estimate_that_is_called_one(monkeypatch, tmp_pat
     quick(monkeypatch, 0.02)
     monkeypatch.setattr(training, "MOST_SECONDS", 0.4)
     monkeypatch.setattr(
-        training.fifty_trials, "__kwdefaults__", {"count": 50, "most_seconds": 0.2}
+        training.random_trials, "__kwdefaults__", {"count": 50, "most_seconds": 0.2}
     )
     console = paper(100)
     training.train(console, report=str(tmp_path / "report.html"))

@@ -7,15 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
 from stopwise.core.exchange_rate import exchange_rate
+from stopwise.core.space import as_domain
 from stopwise.study.loop import evaluate, minimize
 from stopwise.study.result import Result
 from stopwise.tools.cli._demo.digits import SPACE, misread_percent
-from stopwise.tools.cli._demo.usual import usual_search
 from stopwise.tools.progress.words import SECONDS, amount, configuration
 
 REPORT = "stopwise-demo.html"
@@ -29,9 +30,8 @@ Objective = Callable[[dict[str, Any]], float]
 
 @dataclass(frozen=True)
 class Summary:
-    """A finished search: its name, its trials, the seconds they took and the best value."""
+    """A finished search: its trials, the seconds they took and the best value."""
 
-    name: str
     trials: int
     seconds: float
     best: float
@@ -51,7 +51,7 @@ def train(console: Console, *, seed: int = SEED, report: str = REPORT) -> None:
     result = minimize(
         objective, SPACE, cost="seconds", lam=lam, budget=MOST_SECONDS, seed=seed, progress=True
     )
-    fixed = fifty_trials(objective, seed, console)
+    fixed = random_trials(objective, seed, console)
     _conclude(console, result, fixed, lam)
     result.report(report)
     console.print(f"\n[bold]The report:[/] {report}")
@@ -62,7 +62,7 @@ def train(console: Console, *, seed: int = SEED, report: str = REPORT) -> None:
     )
 
 
-def fifty_trials(
+def random_trials(
     objective: Objective,
     seed: int,
     console: Console,
@@ -70,38 +70,38 @@ def fifty_trials(
     count: int = FIXED,
     most_seconds: float = MOST_SECONDS,
 ) -> Summary:
-    """Really run the trials of a search that does not stop by itself, while time lasts."""
-    usual = usual_search(seed, count)
+    """Really run random trials, as RandomizedSearchCV(n_iter=50) would, while time lasts."""
+    domain = as_domain(SPACE)
+    draws = domain.decode(np.random.default_rng(seed).random((count, domain.width)))
     values: list[float] = []
     seconds = 0.0
-    what = f"{count} trials, to compare"
+    what = f"{count} random trials, to compare"
     watched = console.is_terminal
-    for _ in track(range(count), what, console=console, transient=True, disable=not watched):
-        params, report = usual.suggest()
+    for params in track(draws, what, console=console, transient=True, disable=not watched):
         evaluated = evaluate(objective, params)
         values.append(float(evaluated.returned))
-        report(values[-1])
         seconds += evaluated.seconds
         if seconds > most_seconds:
             break
-    return Summary(usual.name, len(values), seconds, min(values))
+    return Summary(len(values), seconds, min(values))
 
 
 def _conclude(console: Console, result: Result, fixed: Summary, lam: float) -> None:
     if result.best is None:  # every training failed: there is nothing to compare
         return
-    ours = Summary(
-        "stopwise, until it stopped", len(result.history), result.spent, result.best.value
-    )
+    ours = Summary(len(result.history), result.spent, result.best.value)
     console.print(
         f"\n[bold]Best:[/] {ours.best:.2f} % misread with {configuration(result.best.params)}"
     )
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for heading in ("", "trials", "training", "misread", "priced in"):
         table.add_column(heading, justify="right" if heading else "left")
-    for search in (ours, fixed):
+    for name, search in (
+        ("stopwise, until it stopped", ours),
+        ("random trials, really run", fixed),
+    ):
         table.add_row(
-            search.name,
+            name,
             str(search.trials),
             amount(search.seconds, SECONDS),
             f"{search.best:.2f} %",
