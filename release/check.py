@@ -18,9 +18,10 @@ from pathlib import Path
 from release._environment import ROOT, Environment, run, say
 
 SELECTION = [
-    "tests/acquisition",
-    "tests/stopping",
-    "tests/core/space",
+    "tests/core/space/test_space.py",
+    "tests/core/space/test_constraints.py",
+    "tests/stopping/test_compose.py",
+    "tests/stopping/test_verdict.py",
     "tests/tools/runner/test_runner_config.py",
     "tests/house/test_public_loop.py",
 ]
@@ -68,7 +69,7 @@ def try_it(environment: Environment, place: Path, *, demo: bool) -> None:
         if not (place / "stopwise-demo.html").exists():
             raise SystemExit("the demo left no report")
     else:
-        run([command, "demo", "pandora"], cwd=place)
+        run([command, "demo", "--problem", "pandora"], cwd=place)
 
 
 def run_tests(environment: Environment, place: Path) -> None:

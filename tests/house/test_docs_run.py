@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.repository import ROOT
 
-PAGES = ["how-to/conditions.md", "how-to/failures-and-limits.md"]
+PAGES = ["how-to/ask-and-tell.md", "how-to/conditions.md", "how-to/failures-and-limits.md"]
 SLOW = ["costs", "budgets", "workers", "resume", "own-rule"]
 PAGES += [pytest.param(f"how-to/{name}.md", marks=pytest.mark.slow) for name in SLOW]
 
