@@ -67,7 +67,7 @@ bench: $(DEV)
 
 docs: $(DOCS)
 	rm -rf build/site
-	$(ONE_THREAD) $(BIN)/python -m pytest -q tests/house/test_docs.py tests/house/test_docs_run.py tests/house/test_tutorial.py
+	$(ONE_THREAD) $(BIN)/python -m pytest -q tests/house/test_docs.py tests/house/test_docs_run.py tests/house/test_tutorial.py tests/house/test_notebooks.py
 	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -c docs -b html . build/site
 
 release-check: $(DEV)

@@ -27,6 +27,7 @@ extensions = [
     "sphinx_copybutton",
     "_site.mathml",
     "_site.pages",
+    "_site.notebooks",
     "_site.tables",
 ]
 root_doc = "docs/index"
@@ -41,7 +42,7 @@ include_patterns = [
     "paper/README.md",
 ]
 exclude_patterns = ["docs/_*", "docs/results/*/cells", "**/.*"]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "markdown", ".ipynb": "markdown"}
 nitpicky = False  # names of types that other packages define have no page here
 
 # ------------------------------------------------------------------------------------ Markdown

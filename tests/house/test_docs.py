@@ -86,7 +86,8 @@ def toctree_entries(page):
             if "*" in entry:
                 yield from page.parent.glob(f"{entry}.md")
             elif entry and not entry.startswith(":"):
-                yield (page.parent / f"{entry}.md").resolve()
+                named = page.parent / f"{entry}.md"
+                yield (named if named.exists() else named.with_suffix(".ipynb")).resolve()
 
 
 def test_every_page_has_its_place_in_the_site():
