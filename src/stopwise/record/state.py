@@ -20,16 +20,19 @@ from stopwise.record.events import (
     Event,
     LambdaChosen,
     SignalsRecorded,
+    StageReported,
     StudyResumed,
     TrialAmended,
     TrialAsked,
     TrialAskedAgain,
+    TrialContinued,
     TrialDropped,
     TrialTold,
     VerdictGiven,
 )
 from stopwise.record.history import History, Observation, Trial
 from stopwise.record.promises import Promise
+from stopwise.record.staged import Report, Staged
 from stopwise.stopping.verdict import Verdict
 
 T = TypeVar("T")
@@ -60,6 +63,7 @@ class State:
             that chose it, and the length of the history then.
         lam0: The first lambda, if it was computed from a budget.
         verdict: The last verdict; None after anything that may change it.
+        staged: Reports of stages, and the trials that are being run; empty without stages.
     """
 
     history: History = field(default_factory=History)
@@ -79,6 +83,7 @@ class State:
     chosen_with: Mapping[int, tuple[Fitted, int]] = field(default_factory=dict)
     lam0: float | None = None
     verdict: Verdict | None = None
+    staged: Staged = field(default_factory=Staged)
 
     def after(self, event: Event) -> State:  # noqa: C901, PLR0911  one case per event
         """The state after one more event.
@@ -101,6 +106,12 @@ class State:
                 return replace(self, unanswered=_without(self.unanswered, number))
             case TrialTold():
                 return self._told(event)
+            case StageReported(report):
+                return self._reported(report)
+            case TrialContinued(number, leg):
+                if number not in self.pending:
+                    raise ValueError(f"trial {number} is continued and is not pending")
+                return replace(self, staged=self.staged.begun(number, leg), verdict=None)
             case TrialAmended():
                 return self._amended(event)
             case VerdictGiven(verdict):
@@ -108,12 +119,20 @@ class State:
             case TrialDropped(number):
                 return self._dropped(number)
             case StudyResumed(_, changed, again):
-                unanswered = tuple(sorted(self.pending)) if again else self.unanswered
+                begun = (n for n in sorted(self.pending) if n not in self.paused)
+                unanswered = tuple(begun) if again else self.unanswered
                 state = replace(self, unanswered=unanswered)
                 if "budget" not in changed:
                     return state
                 # The last signals assumed other points to be affordable.
                 return replace(state, traces=_forgotten(self.traces, self.history), verdict=None)
+
+    @property
+    def paused(self) -> Mapping[int, Trial]:
+        """Pending trials that have reached a stage and are not being run, by number."""
+        reached = self.staged.latest if self.staged.reports else {}
+        waiting = (n for n in self.pending if n in reached and n not in self.staged.running)
+        return {n: self.pending[n] for n in waiting}
 
     def observed(self, number: int) -> Observation | None:
         """The observation of a trial; None if it was not told."""
@@ -142,6 +161,8 @@ class State:
             "queue": self.queue[1:] if event.designed else self.queue,
             "verdict": None,
         }
+        if event.leg is not None:
+            changes["staged"] = self.staged.begun(number, event.leg)
         if event.foresight is not None:
             changes["foresights"] = {**self.foresights, number: event.foresight}
         if event.fitted is not None:
@@ -152,6 +173,13 @@ class State:
                 changes["promises"] = {**self.promises, number: promise}
                 changes["chosen_with"] = {**self.chosen_with, number: (event.fitted, n)}
         return replace(self, **changes)
+
+    def _reported(self, report: Report) -> State:
+        if report.trial not in self.pending:
+            raise ValueError(f"trial {report.trial} is reported and is not pending")
+        unanswered = _without(self.unanswered, report.trial)
+        staged = self.staged.reported(report)
+        return replace(self, staged=staged, unanswered=unanswered, verdict=None)
 
     def _told(self, event: TrialTold) -> State:
         observation, number = event.observation, event.observation.number
@@ -181,8 +209,16 @@ class State:
             traces=traces,
             next=max(self.next, *(o.number + 1 for o in (observation, *event.further))),
             initial=self._initial_with(event.further),
+            staged=self._staged_after(event),
             verdict=None,
         )
+
+    def _staged_after(self, event: TrialTold) -> Staged:
+        """The stages with the last report of a trial that is told."""
+        told, staged = event.observation, self.staged
+        if event.step is not None and told.value is not None:
+            staged = staged.reported(Report(told.number, event.step, told.value, told.cost))
+        return staged.ended(told.number) if told.number in staged.running else staged
 
     def _initial_with(self, further: tuple[Observation, ...]) -> int | None:
         """The size of the initial design: repeats of its evaluations are part of it."""
@@ -225,7 +261,10 @@ class State:
                 return self  # dropped already
             raise ValueError(f"trial {number} is dropped and was not pending")
         promises = _less(self.promises, number)
-        return replace(self, **self._not_pending(number), promises=promises, verdict=None)
+        staged = self.staged.ended(number)
+        return replace(
+            self, **self._not_pending(number), promises=promises, staged=staged, verdict=None
+        )
 
     def _not_pending(self, number: int) -> dict[str, Any]:
         """The fields that change when a trial is no longer pending."""
