@@ -33,11 +33,13 @@ class Leg:
         fair_value: The fair value of going on, in the user's units; None if no model chose.
         worth: How many times its price going on was worth, against the best finished value; None
             before any trial has finished.
+        since: The fair value at which the trial was last started, or taken up after others.
     """
 
     to_step: int
     fair_value: float | None = None
     worth: float | None = None
+    since: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,15 @@ class Staged:
         arrived = leg is not None and report.step >= leg.to_step
         staged = replace(self, reports=(*self.reports, report))
         return staged.ended(report.trial) if arrived else staged
+
+    def amended(self, number: int, value: float | None, cost: float) -> Staged:
+        """With another last report of a trial that was told; without it if it has failed."""
+        last = self.latest.get(number)
+        if last is None:
+            return self
+        right = () if value is None else (replace(last, value=value, cost=cost),)
+        at = self.reports.index(last)
+        return replace(self, reports=(*self.reports[:at], *right, *self.reports[at + 1 :]))
 
     def ended(self, number: int) -> Staged:
         """With a trial that is not run now."""

@@ -125,7 +125,7 @@ class State:
                 if "budget" not in changed:
                     return state
                 # The last signals assumed other points to be affordable.
-                return replace(state, traces=_forgotten(self.traces, self.history), verdict=None)
+                return replace(state, traces=_forgotten(self.traces, self.tellings), verdict=None)
 
     @property
     def paused(self) -> Mapping[int, Trial]:
@@ -133,6 +133,24 @@ class State:
         reached = self.staged.latest if self.staged.reports else {}
         waiting = (n for n in self.pending if n in reached and n not in self.staged.running)
         return {n: self.pending[n] for n in waiting}
+
+    @property
+    def tellings(self) -> int:
+        """The number of observations that signals are recorded at; with stages, of reports.
+
+        An evaluation in stages that failed counts too, since signals know of it.
+        """
+        n = len(self.history.succeeded)
+        if not self.staged.reports:
+            return n
+        return len(self.staged.reports) + len(self.history) - n
+
+    @property
+    def spent(self) -> float:
+        """Costs that were charged, those of trials that have not finished included."""
+        told = {o.number for o in self.history} if self.staged.reports else ()
+        unfinished = (r.cost for n, r in self.staged.latest.items() if n not in told)
+        return sum(unfinished, self.history.spent)
 
     def observed(self, number: int) -> Observation | None:
         """The observation of a trial; None if it was not told."""
@@ -196,10 +214,9 @@ class State:
         if event.delivered is not None:
             promise = replace(promises[number], delivered=event.delivered)
             promises = {**promises, number: promise}
-        if any(
-            o.failed for o in (observation, *event.further)
-        ):  # the signals of this n were computed without the failure
-            traces = _forgotten(traces, history)
+        if event.step is None and any(o.failed for o in (observation, *event.further)):
+            # The signals of this n were computed without the failure.
+            traces = _forgotten(traces, len(history.succeeded))
         return replace(
             self,
             **self._not_pending(number),
@@ -250,8 +267,9 @@ class State:
             history=history,
             told_choices=told_choices,
             promises={**self.promises, **changed},
-            traces=_forgotten(self.traces, history),
+            traces=_forgotten(self.traces, self.tellings),
             fitted_at=-1,  # no choice was made with these data
+            staged=self.staged.amended(observation.number, observation.value, observation.cost),
             verdict=None,
         )
 
@@ -278,9 +296,8 @@ class State:
         }
 
 
-def _forgotten(traces: Mapping[str, Trace], history: History) -> dict[str, Trace]:
+def _forgotten(traces: Mapping[str, Trace], n: int) -> dict[str, Trace]:
     """Traces without the signals of the present number of observations."""
-    n = len(history.succeeded)
     return {key: trace.upto(n - 1) for key, trace in traces.items()}
 
 

@@ -120,13 +120,13 @@ def _ask_as_json(event: TrialAsked, params: ParamsCodec) -> dict[str, Any]:
 
 
 def _leg_as_json(leg: Leg) -> dict[str, Any]:
-    numbers = {"fair_value": leg.fair_value, "worth": leg.worth}
+    numbers = {"fair_value": leg.fair_value, "worth": leg.worth, "since": leg.since}
     kept = {name: number(value) for name, value in numbers.items() if value is not None}
     return {"to_step": leg.to_step, **kept}
 
 
 def _leg(line: Json) -> Leg:
-    numbers = (as_float(line[k]) if k in line else None for k in ("fair_value", "worth"))
+    numbers = (as_float(line[k]) if k in line else None for k in ("fair_value", "worth", "since"))
     return Leg(line["to_step"], *numbers)
 
 

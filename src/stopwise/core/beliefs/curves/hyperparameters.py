@@ -24,7 +24,7 @@ from stopwise.core.beliefs.kernels import DEFAULT_KERNEL, Kernel
 from stopwise.core.numerics.arrays import Array
 
 _MEAN_VARIANCE = 4.0  # of the mean of the first stage
-_MEAN_WALK = 1.0  # variance that the mean of a stage gains in a unit of time
+_MEAN_WALK = 0.09  # variance that the mean of a stage gains in a unit of time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
