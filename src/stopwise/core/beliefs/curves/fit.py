@@ -83,9 +83,7 @@ class _Evaluation:
         return self._deviations / self.problem.priors[:, 1] - self.likelihood.gradient
 
 
-def fit_curves(
-    data: CurveData, bounds: tuple[float, float] = (-math.inf, math.inf)
-) -> CurveFit:
+def fit_curves(data: CurveData, bounds: tuple[float, float] = (-math.inf, math.inf)) -> CurveFit:
     """Fit the model of curves to reports; the same reports always give the same fit.
 
     Args:
