@@ -86,6 +86,8 @@ class ExternalStudy(Study):
         charge: bool | None = None,
         message: str = "",
         outcomes: Mapping[str, float] | None = None,
+        step: int | None = None,
+        done: bool | None = None,
     ) -> None:
         """Report an evaluation, as in ``Study``; one told by params counts in the design."""
         plain, cost, outcomes = unpacked(value, cost, outcomes)
@@ -102,7 +104,16 @@ class ExternalStudy(Study):
             )
             self._design.plan(check_budget=False)
             self._design.make_room(trial)
-        super().tell(trial, plain, cost, charge=charge, message=message, outcomes=outcomes)
+        super().tell(
+            trial,
+            plain,
+            cost,
+            charge=charge,
+            message=message,
+            outcomes=outcomes,
+            step=step,
+            done=done,
+        )
 
     @exclusive
     @single_threaded

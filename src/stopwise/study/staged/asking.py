@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +79,7 @@ class StagedAsking:
     @single_threaded
     def _whole(self) -> Trial:
         began = time.perf_counter()
-        params = self._design.next()
+        params: Mapping[str, Any] | None = self._design.next()
         if params is None and self._context.state.staged.reports:
             params = self._choosing.options().params
         if params is None:
@@ -120,9 +122,11 @@ class StagedAsking:
         kind = Continue if number in state.staged.latest else Start
         return kind(_copied(state.pending[number]), leg.to_step, leg.fair_value, leg.worth)
 
-    def _started(self, params: object, leg: Leg, began: float, *, designed: bool = False) -> Start:
-        cost = self._choosing.expected_cost(params)  # type: ignore[arg-type]
-        trial = Trial(self._context.state.next, dict(params), cost)  # type: ignore[call-overload]
+    def _started(
+        self, params: Mapping[str, Any], leg: Leg, began: float, *, designed: bool = False
+    ) -> Start:
+        cost = self._choosing.expected_cost(params)
+        trial = Trial(self._context.state.next, dict(params), cost)
         leg = replace(leg, since=leg.fair_value)
         self._context.log.commit(TrialAsked(trial, designed, None, leg=leg), began)
         return Start(_copied(trial), leg.to_step, leg.fair_value, leg.worth)

@@ -62,13 +62,11 @@ class StagedStudy(AmendableStudy):
         trial: Trial | Mapping[str, Any],
         value: Any,  # noqa: ANN401  as it was told
         cost: float | Sequence[float] | None,
-        *,
-        step: int | None,
-        done: bool | None,
-        charge: bool | None,
+        of_stage: tuple[int | None, bool | None, bool | None],
         message: str,
     ) -> None:
-        """Report a trial at a stage."""
+        """Report a trial at a stage: step, whether it is done, whether it is charged."""
+        step, done, charge = of_stage
         began = time.perf_counter()
         assert self._staged is not None  # noqa: S101  the caller has seen to it
         event = self._staged.telling.event(
