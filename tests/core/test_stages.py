@@ -45,5 +45,5 @@ def test_the_option() -> None:
     assert checked_stages([1, 4]) == Stages([1, 4])  # type: ignore[arg-type]
     assert checked_stages(9) == Stages([1, 3, 9])  # type: ignore[arg-type]
     for wrong in ("81", True, 3.5):
-        with pytest.raises(InputTypeError, match="sw.Stages"):
+        with pytest.raises(InputTypeError, match=r"sw\.Stages"):
             checked_stages(wrong)

@@ -308,7 +308,7 @@ class Study(StagedStudy):
         that are far off the data's scale, and names bounds that the values seem to have.
         """
         verdict = self.should_stop()
-        if not self._design.is_done:
+        if not self._design.is_done or self._staged is not None:
             return f"{verdict.rule}: {verdict.reason}."
         rules = [*self.rules, *self.watched]
         return explain(self._context, self._snapshots.now(), rules, verdict)

@@ -18,7 +18,9 @@ def _by_grid(steps: list[float], prices: list[float]) -> float:
     weights /= weights.sum()
     value = np.maximum(-mean, 0.0)
     for std, price in zip(reversed(steps), reversed(prices), strict=True):
-        ahead = sum(w * np.interp(mean + std * node, mean, value) for w, node in zip(weights, z))
+        ahead = np.zeros_like(mean)
+        for weight, node in zip(weights, z, strict=True):
+            ahead += weight * np.interp(mean + std * node, mean, value)
         going_on = ahead - price
         value = np.maximum(going_on, 0.0)
     inner = slice(1500, None)  # away from the left end, where the grid is cut off
@@ -50,9 +52,7 @@ def test_one_stage_is_the_fair_value_of_a_box() -> None:
     np.testing.assert_allclose(equivalent_price(steps, prices), np.ravel(prices), rtol=1e-9)
 
 
-_STAGES = st.lists(
-    st.tuples(st.floats(0.01, 2.0), st.floats(1e-4, 1.0)), min_size=2, max_size=5
-)
+_STAGES = st.lists(st.tuples(st.floats(0.01, 2.0), st.floats(1e-4, 1.0)), min_size=2, max_size=5)
 
 
 @settings(max_examples=25, deadline=None)
