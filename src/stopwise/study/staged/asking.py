@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -85,6 +86,17 @@ class StagedAsking:
         if params is None:
             raise NothingLeftError(self._nothing_left())
         return self._started(params, Leg(self._stages.last), began).trial
+
+    def worths(self) -> dict[int, float]:
+        """How many times its price each paused trial is worth going on with, by number."""
+        options = self._choosing.options()
+        if options.prospects is None:
+            return {}
+        return {
+            number: math.exp(min(options.prospects.log_worth(row, options.best), 700.0))
+            for row, number in enumerate(options.numbers)
+            if number is not None
+        }
 
     # ------------------------------------------------------------------ details
 

@@ -57,6 +57,17 @@ class StagedStudy(AmendableStudy):
         """Trials that have reached a stage and are not being run."""
         return tuple(self._context.state.paused.values())
 
+    @exclusive
+    @single_threaded
+    def worth_going_on(self) -> dict[int, float]:
+        """How many times its price going on with each paused trial is worth now, by number.
+
+        Below 1 it is left. Empty without stages, and before any trial has finished.
+        """
+        if self._staged is None or not self._design.is_done:
+            return {}
+        return self._staged.asking.worths()
+
     def _tell_stage(
         self,
         trial: Trial | Mapping[str, Any],
