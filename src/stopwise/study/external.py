@@ -13,6 +13,7 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.search.supremum import Search
 from stopwise.core.space import Space
+from stopwise.errors import InputError
 from stopwise.record.events import TrialAsked
 from stopwise.record.history import Trial
 from stopwise.stopping import StoppingRule, Verdict
@@ -53,6 +54,12 @@ class ExternalStudy(Study):
         **options: Any,  # noqa: ANN401  Study checks them
     ) -> None:
         self._search = search
+        if options.get("stages") is not None:
+            message = (
+                "stages= where somebody else chooses: they are for sw.Study and sw.minimize alone."
+                " Leave them out."
+            )
+            raise InputError(message)
         super().__init__(space, **options)
 
     @exclusive

@@ -65,7 +65,7 @@ def page(study: Study, *, version: str | None = None) -> str:
         "main",
         _answer(facts),
         el("section", curves_part(facts)) if in_stages else _course(facts),
-        _model(facts),
+        Markup() if in_stages else _model(facts),
         Markup() if in_stages else _others(facts),
         Markup() if in_stages else ladder_part(lam_ladder(facts.study)),
         _trials(facts),
@@ -121,7 +121,7 @@ def _answer(facts: Facts) -> Markup:
         el("p", over, class_="over"),
         el("h1", _headline(facts)),
         why,
-        *remaining(facts),
+        *(() if study.options.stages is not None else remaining(facts)),
         el("dl", *_numbers(facts), class_="numbers"),
         _configuration(facts),
     )
