@@ -2,6 +2,7 @@
 """Studies of evaluations in stages: actions, reports, verdicts, journals, and bad input."""
 
 import math
+import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -115,13 +116,14 @@ def test_looking_changes_nothing(tmp_path: Path) -> None:
 def test_a_resumed_study_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
     whole = begun()
     expected = go_on(whole, 14)
-    path = tmp_path / "run.jsonl"
     for count in (2, 5, 8):
-        path.unlink(missing_ok=True)
-        study = begun(journal=path)
+        killed = tmp_path / f"killed-{count}.jsonl"
+        study = begun(journal=killed)
         taken = go_on(study, count)
         study.should_stop()
-        action = study.next()  # killed while this is run
+        action = study.next()
+        # A process that is killed now leaves what is on disk now.
+        path = shutil.copy(killed, tmp_path / f"run-{count}.jsonl")
         study.close()
         study = sw.Study.resume(path)
         assert not study.should_stop().stop
