@@ -13,6 +13,7 @@ import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
 from stopwise.record.outcomes import Pruned
 from stopwise.study.choosing import NothingLeftError
+from stopwise.study.external import ExternalStudy
 
 SPACE = {"x": sw.Real(0.0, 1.0)}
 STAGES = sw.Stages([1, 3, 9])  # type: ignore[arg-type]
@@ -293,6 +294,28 @@ def test_amending_and_dropping() -> None:
 def test_options_that_do_not_go_with_stages(options: dict[str, Any], said: str) -> None:
     with pytest.raises((InputError, InputTypeError), match=said):
         begun(**options)
+
+
+def test_what_is_not_for_stages() -> None:
+    study = begun()
+    go_on(study, 12)
+    with pytest.raises(InputError, match="whole evaluations"):
+        study.guarantee()
+    with pytest.raises(InputError, match="cannot decide"):
+        study.record("convergence")
+    study.record(sw.stopping.FixedTrials(3))
+    assert "evaluations" in study.traces
+    with pytest.raises(InputError, match="somebody else chooses"):
+        ExternalStudy(SPACE, lam=0.1, stages=STAGES)
+
+
+def test_all_trials_may_fail() -> None:
+    study = begun(max_trials=3)
+    while not study.should_stop().stop:
+        study.tell(study.next().trial, None)
+    assert study.best is None
+    assert study.should_stop().rule == "exhausted"
+    assert begun(max_trials=3).paused == ()
 
 
 def test_bounds_and_maximising() -> None:
