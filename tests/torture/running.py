@@ -19,7 +19,7 @@ from stopwise.errors import InputError, StopwiseError
 from stopwise.study.choosing import NothingLeftError
 from tests.torture.drawn import FIXED, SPACES, drawn_studies
 
-LOT = 100  # studies that are drawn from one seed
+LOT = 50  # studies that are drawn from one seed
 REFUSED = "refused"  # the outcome of a study whose options are not allowed
 TOO_SMALL = "does not exceed the"  # a budget that does not pay for the initial design
 

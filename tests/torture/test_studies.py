@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drawn studies: each ends with a verdict or is refused in words, whatever its numbers are.
 
-They are drawn in lots of 100, each from a seed of its own. ``python -m tests.torture 50`` runs 50
+They are drawn in lots of 50, each from a seed of its own. ``python -m tests.torture 100`` runs 100
 lots and goes on after a failure.
 """
 
@@ -16,15 +16,15 @@ def check_lot(seed):
     assert not failures, "\n\n".join(failures)
     assert outcomes.total() >= 0.9 * LOT
     assert outcomes[REFUSED] < 0.5 * LOT, outcomes
-    assert len(outcomes) >= 4, outcomes
+    assert len(outcomes) >= 3, outcomes
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(4))
 def test_drawn_studies_end_well(seed):
     check_lot(seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 50))
+@pytest.mark.parametrize("seed", range(4, 100))
 def test_5000_drawn_studies_end_well(seed):
     check_lot(seed)

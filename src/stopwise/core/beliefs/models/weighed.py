@@ -24,7 +24,6 @@ from stopwise.core.beliefs.models.model import Data
 from stopwise.core.beliefs.models.plain import condition_component, fit_component
 from stopwise.core.beliefs.surrogate import Updatable
 from stopwise.core.beliefs.warps import DEFAULT_WARP, SoftWarp, Warp
-from stopwise.core.numerics.arrays import Array
 
 
 class Reading(NamedTuple):
