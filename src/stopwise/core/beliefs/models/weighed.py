@@ -58,8 +58,9 @@ class Reading(NamedTuple):
         tau = (min(self.scale, _FAR) if absurd else self.scale) * (knee - best)
         if not 0.0 < tau < np.inf:
             return DEFAULT_WARP
-        deviation = 0.0 if data.noise in (None, "learn") else math.sqrt(float(data.noise))
-        return SoftWarp(knee, max(tau, deviation))
+        if data.noise is None or data.noise == "learn":
+            return SoftWarp(knee, tau)
+        return SoftWarp(knee, max(tau, math.sqrt(float(data.noise))))
 
 
 _ABSURD = 1000.0  # a value is beyond belief at so many distances from the knee to the best value,
