@@ -11,7 +11,8 @@ import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
 from stopwise.study import StudyOptions
 from stopwise.study.external import ExternalStudy
-from stopwise.study.options import may_change, names, spells_out_options
+from stopwise.study.options import may_change, names
+from stopwise.study.signatures import spells_out_options
 from tests.support.sealing import sealed_again
 
 LINE = {"x": sw.Real(0, 1)}

@@ -18,6 +18,8 @@ from stopwise.core.checks import as_number
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Bindable, Snapshot
+from stopwise.core.space import Finite
+from stopwise.core.units import PLAIN, Units
 from stopwise.errors import InputError
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.study.budget import expected_range
@@ -44,6 +46,8 @@ class Guarantee:
         cheapest: The lowest price of any evaluation, or None where it is not known.
         broken: The assumptions that do not hold for this study, in words.
         units: What gains are counted in, in words.
+        said: The names and units of values and costs.
+        size: How many configurations there are in all; None if any number.
     """
 
     lam: float
@@ -54,6 +58,8 @@ class Guarantee:
     cheapest: float | None
     broken: tuple[str, ...]
     units: str = "objective units"
+    said: Units = PLAIN
+    size: int | None = None
 
     @property
     def regret(self) -> float:
@@ -67,8 +73,14 @@ class Guarantee:
 
     @property
     def evaluations(self) -> float | None:
-        """Bound on evaluations, with probability 1 - delta; None without a lowest price."""
-        return None if self.cheapest is None else self.spend / (self.delta * self.cheapest)
+        """Bound on evaluations, with probability 1 - delta; None without a lowest price.
+
+        A table is not evaluated more often than it has configurations, unless they are repeated.
+        """
+        if self.cheapest is None:
+            return None
+        bound = self.spend / (self.delta * self.cheapest)
+        return bound if self.size is None else min(bound, float(self.size))
 
     def __str__(self) -> str:
         lines = [f"Not proved here: {reason}." for reason in self.broken]
@@ -81,20 +93,26 @@ class Guarantee:
                 f"Expected regret plus lam times spend: at most {quantity(self.regret)}"
                 f" (= U + lam C), in {self.units}."
             ),
-            f"Expected spend: at most {quantity(self.spend)} (= U/lam + C), in units of cost.",
+            (
+                f"Expected spend: at most {self.said.cost(self.spend)} (= U/lam + C), in"
+                f" {self.said.of_cost}."
+            ),
         ]
         if self.evaluations is not None:
-            lines.append(
-                f"Evaluations: at most {_whole(self.evaluations)}, the initial design included,"
-                f" with probability {quantity(1.0 - self.delta)}."
+            all_of_them = self.evaluations == self.size
+            certain = (
+                "which is all there are."
+                if all_of_them
+                else f"the initial design included, with probability {quantity(1.0 - self.delta)}."
             )
+            lines.append(f"Evaluations: at most {_whole(self.evaluations)}, {certain}")
         lines += [
             (
                 f"U = {quantity(self.gain)} ± {quantity(self.gain_error)} is how far the best"
                 " value of the initial design is expected to lie from the optimum."
             ),
-            f"C = {quantity(self.initial_cost)} is what the initial design cost.",
-            f"lam = {quantity(self.lam)} is what a unit of cost is worth.",
+            f"C = {self.said.cost(self.initial_cost)} is what the initial design cost.",
+            f"lam = {quantity(self.lam)} is what a unit of cost is worth, in {self.said.lam}.",
         ]
         return "\n".join(lines)
 
@@ -241,7 +259,15 @@ def guarantee_of(
             pending=len(context.state.pending),
             of_model=_unproved(context, snapshot),
         ),
-        "objective units"
+        context.options.units.of_value
         if context.loss is None
         else context.options.currency or "units of worth",
+        context.options.units,
+        _size(context),
     )
+
+
+def _size(context: StudyContext) -> int | None:
+    """How many evaluations there can be at most; None if any number."""
+    is_table = isinstance(context.domain, Finite) and not context.options.replicates
+    return len(context.domain) if is_table else None  # type: ignore[arg-type]  # it is finite

@@ -18,6 +18,7 @@ from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Trace
+from stopwise.core.units import PLAIN, Units
 from stopwise.record.history import History
 from stopwise.record.journal.codec import number
 from stopwise.record.replay import replay
@@ -41,6 +42,7 @@ class Rung(NamedTuple):
         spent: What was spent by then; so far, if it would not have stopped.
         best: The best value by then; None if there was none.
         is_given: Whether it is the lam of the study.
+        units: The names and units in which it is put into words.
     """
 
     lam: float
@@ -48,6 +50,7 @@ class Rung(NamedTuple):
     spent: float
     best: float | None
     is_given: bool = False
+    units: Units = PLAIN
 
     @property
     def when(self) -> str:
@@ -59,8 +62,8 @@ class Rung(NamedTuple):
     @property
     def words(self) -> str:
         """When it would have stopped, what was spent then, and found."""
-        found = "nothing found" if self.best is None else f"best {quantity(self.best)}"
-        return f"{self.when} ({quantity(self.spent)} spent, {found})"
+        found = "nothing found" if self.best is None else f"best {self.units.value(self.best)}"
+        return f"{self.when} ({self.units.cost(self.spent)} spent, {found})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,10 @@ class LamLadder(Sequence[Rung]):
     def as_json(self) -> dict[str, Any]:
         """The ladder as JSON can hold it."""
         now = None if self.stops_now is None else number(self.stops_now)
-        return {"rungs": [rung._asdict() for rung in self.rungs], "stops_now": now}
+        rungs = [rung._asdict() for rung in self.rungs]
+        for rung in rungs:
+            del rung["units"]
+        return {"rungs": rungs, "stops_now": now}
 
 
 @single_threaded
@@ -149,6 +155,7 @@ def lam_ladder(study: Study, lams: Sequence[float] | None = None) -> LamLadder:
         own_lam([*study.rules, *study.watched], study.options.lam, acquisition),
         lams=lams,
         sign=study.options.sign,
+        units=study.options.units,
     )
 
 
@@ -171,6 +178,7 @@ def ladder(
     *,
     lams: Sequence[float] | None = None,
     sign: float = 1.0,
+    units: Units = PLAIN,
 ) -> LamLadder:
     """The ladder from recorded signals and this moment; see ``lam_ladder``.
 
@@ -182,6 +190,7 @@ def ladder(
         lam: The study's own lam.
         lams: The values; some around its own if left out.
         sign: 1 to minimise, -1 to maximise.
+        units: The names and units of values and costs.
     """
     trace = with_this_moment(traces.get(GAIN_PER_COST.key, Trace()), snapshot)
     if not len(trace):
@@ -196,7 +205,8 @@ def ladder(
         for value, each in zip(values, replayed, strict=True)
     ]
     own = None if lam is None else float(lam)
-    return LamLadder(tuple(r._replace(is_given=r.lam == own) for r in rungs), now)
+    said = tuple(r._replace(is_given=r.lam == own, units=units) for r in rungs)
+    return LamLadder(said, now)
 
 
 def with_this_moment(trace: Trace, snapshot: Snapshot | None) -> Trace:

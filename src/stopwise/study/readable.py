@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from stopwise.acquisition import Acquisition
-from stopwise.core.quantity import quantity
 from stopwise.core.traces import Trace
 from stopwise.record.history import History, Trial
 from stopwise.record.promises import Promises
+from stopwise.stopping.verdict import Verdict
 from stopwise.study.best import best_of
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
@@ -97,6 +97,17 @@ class ReadableStudy:
         return -float(loss(np.array([self.options.sign * value]))[0])
 
     @property
+    def own_seconds(self) -> float:
+        """Seconds that this process has spent in methods of the study: what choosing took."""
+        return self._context.own_time.seconds
+
+    @property
+    @exclusive
+    def verdict(self) -> Verdict | None:
+        """The last answer of ``should_stop``; None if it was not asked."""
+        return self._context.state.verdict
+
+    @property
     def spent(self) -> float:
         """Sum of the costs charged so far."""
         return self.history.spent
@@ -114,6 +125,6 @@ class ReadableStudy:
 
     @exclusive
     def __repr__(self) -> str:
-        values = [self.options.sign * float(o.value or 0.0) for o in self.history.feasible]
-        best = quantity(self.options.sign * min(values)) if values else "none"
-        return f"<Study: {len(self.history)} told, {len(self.pending)} pending, best {best}>"
+        best = best_of(self._context, self._snapshots)
+        found = "none" if best is None else self.options.units.value(best.value, best.std)
+        return f"<Study: {len(self.history)} told, {len(self.pending)} pending, best {found}>"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
 from stopwise.tools.cli._output import complain, say
 from stopwise.tools.cli._studies import (
@@ -23,6 +22,7 @@ from stopwise.tools.cli._studies import (
 )
 
 if TYPE_CHECKING:
+    from stopwise.core.units import Units
     from stopwise.record.history import Trial
     from stopwise.study import Study
 
@@ -59,7 +59,7 @@ def ask(
             say(json.dumps(written[0] if n is None and written else written))
         else:
             for trial in trials:
-                say(_sentence(trial))
+                say(_sentence(trial, study.options.units))
 
 
 def _held(given: str) -> tuple[str, Any]:
@@ -99,7 +99,7 @@ def _fewer(trials: list[Trial], reason: str) -> list[Trial]:
     return trials
 
 
-def _sentence(trial: Trial) -> str:
+def _sentence(trial: Trial, units: Units) -> str:
     price = trial.expected_cost
-    costs = "" if price is None else f" (expected to cost {quantity(price)})"
+    costs = "" if price is None else f" (expected to cost {units.cost(price)})"
     return f"trial {trial.number}: {shown_params(trial.params)}{costs}"

@@ -33,6 +33,12 @@ def new(
         int | None, typer.Option(min=0, help="Makes the choices repeatable; 0 if left out.")
     ] = None,
     maximize: Annotated[bool, typer.Option("--maximize", help="Larger is better.")] = False,
+    value_name: Annotated[
+        str | None, typer.Option(help="The value in your words, with its unit: 'misread %'.")
+    ] = None,
+    cost_unit: Annotated[
+        str | None, typer.Option(help="The unit of costs: '$', 'GPU hours', 's'.")
+    ] = None,
 ) -> None:
     """Begin a study. `stopwise ask`, `tell` and `verdict` go on with it, from any process.
 
@@ -42,7 +48,14 @@ def new(
     from stopwise.tools import runner
 
     config, unused = runner.load_study(
-        space, lam=lam, budget=budget, max_trials=max_trials, seed=seed, maximize=maximize
+        space,
+        lam=lam,
+        budget=budget,
+        max_trials=max_trials,
+        seed=seed,
+        maximize=maximize,
+        value_name=value_name,
+        cost_unit=cost_unit,
     )
     with closing(runner.new_study(config, journal=journal)) as study:
         told = "each trial costs 1" if study.options.cost is None else "tell says what was paid"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from stopwise.core.quantity import quantity
+from stopwise.core.units import settings
 from stopwise.errors import InputError
 from stopwise.record.history import Trial
 from stopwise.study import Study
@@ -101,7 +101,7 @@ class _Loop:
             trial = self.study.ask()  # trials that an earlier run left pending come first
             running = start(self.config, trial.number, trial.params)
             self.started.append(_StartedTrial(trial, running))
-            self.on_change(self.study, f"trial {trial.number} started: {_shown(trial)}")
+            self.on_change(self.study, f"trial {trial.number} started: {settings(trial.params)}")
 
     def wait(self) -> None:
         """Wait for the end of a program or for a signal, and handle it."""
@@ -184,13 +184,13 @@ class _Loop:
         )
         self.failed_in_a_row = 0 if result.value is not None else self.failed_in_a_row + 1
         told = self.study.history[-1]
-        cost = f"cost {quantity(told.cost)}"
+        cost, units = self.config.cost.words(told.cost), self.study.options.units
         if result.value is None:
-            line = f"trial {trial.number} failed ({cost}): {result.message}"
+            line = f"trial {trial.number} failed after {cost}: {result.message}"
         else:
             best = self.study.best
-            best_so_far = "" if best is None else f"; best {quantity(best.value)}"
-            line = f"trial {trial.number}: {quantity(result.value)} ({cost}){best_so_far}"
+            best_so_far = "" if best is None else f"; best {units.value(best.value, best.std)}"
+            line = f"trial {trial.number}: {units.value(result.value)} for {cost}{best_so_far}"
             line += f"; infeasible, {told.message}" if told.infeasible else ""
         self.on_change(self.study, line)
 
@@ -210,10 +210,3 @@ class _Loop:
         if verdict.rule == "failures":
             return RunEnd("failures", verdict.reason)
         return RunEnd("verdict", verdict.reason)
-
-
-def _shown(trial: Trial) -> str:
-    return ", ".join(
-        f"{name} = {quantity(value) if isinstance(value, float) else value}"
-        for name, value in trial.params.items()
-    )
