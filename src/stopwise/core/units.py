@@ -51,22 +51,24 @@ class Units:
         return cls(value_name or "", unit, rises=direction == "maximize")
 
     @property
-    def _name_and_unit(self) -> tuple[str, str]:
+    def name(self) -> str:
+        """The name of the value without its unit: "misread"; empty if nobody gave one."""
         match = _WITH_UNIT.fullmatch(self.value_name)
-        if match is None:
-            return self.value_name, ""
-        name, *units = match.groups()
-        return name, next(filter(None, units))
+        return self.value_name if match is None else str(match[1])
+
+    @property
+    def unit(self) -> str:
+        """The unit of the value: "%"; empty if its name has none."""
+        match = _WITH_UNIT.fullmatch(self.value_name)
+        return "" if match is None else next(filter(None, match.groups()[1:]))
 
     def value(self, value: float, std: float = 0.0) -> str:
         """A value with its name and unit: "misread 1.78 %"."""
-        name, _ = self._name_and_unit
-        return f"{name} {self.number(value, std)}".strip()
+        return f"{self.name} {self.number(value, std)}".strip()
 
     def number(self, value: float, std: float = 0.0) -> str:
         """A value with its unit, without its name: "1.78 %"."""
-        _, unit = self._name_and_unit
-        return f"{measured(value, std)} {unit}".strip()
+        return f"{measured(value, std)} {self.unit}".strip()
 
     def gain(self, gain: float) -> str:
         """A clause about a gain: "gain 0.12", "lower misread % by 0.12"."""
@@ -88,15 +90,12 @@ class Units:
         """The value as the title of an axis or a column."""
         return self.value_name or "value"
 
-    @property
-    def cost_label(self) -> str:
-        """The cost as the title of an axis or a column."""
-        return f"cost ({self.cost_unit})" if self.cost_unit else "cost"
-
-    @property
-    def spent_label(self) -> str:
-        """What was spent, as the title of an axis or a column."""
-        return f"spent ({self.cost_unit})" if self.cost_unit else "spent"
+    def for_axis(self, most: float) -> tuple[float, str]:
+        """By how much costs are divided on an axis, and their unit: seconds may become hours."""
+        if not is_seconds(self.cost_unit):
+            return 1.0, self.cost_unit
+        clock = ((2 * 3600.0, 3600.0, "h"), (180.0, 60.0, "min"))
+        return next(((by, unit) for least, by, unit in clock if most >= least), (1.0, SECONDS))
 
     @property
     def lam(self) -> str:
@@ -130,6 +129,11 @@ def amount(cost: float, unit: str) -> str:
     return f"{quantity(cost)} {unit}"
 
 
+def titled(what: str, unit: str) -> str:
+    """The title of an axis or a column, with its unit: "spent (s)"."""
+    return f"{what} ({unit})" if unit else what
+
+
 def is_seconds(unit: str) -> bool:
     """Whether costs in this unit are written as durations."""
     return unit in _SECONDS
@@ -154,6 +158,16 @@ def _duration(seconds: float) -> str:
         return f"{hours} h {minutes} min" if minutes else f"{hours} h"
     days, hours = divmod(hours, 24)
     return f"{days} d {hours} h" if hours else f"{days} d"
+
+
+def sounds_better_larger(name: str) -> bool:
+    """Whether a value of this name is mostly to be maximised: accuracy, auc, reward."""
+    words = re.split(r"[^a-z0-9]+", name.lower())
+    return any(word in _BETTER_LARGER for word in words) and not _LESS & set(words)
+
+
+_BETTER_LARGER = ("accuracy", "acc", "auc", "auroc", "f1", "r2", "reward", "precision", "recall")
+_LESS = frozenset({"error", "loss", "neg", "negative", "minus", "1"})
 
 
 def checked_name(option: str, given: object) -> str | None:

@@ -94,8 +94,8 @@ class Guarantee:
                 f" (= U + lam C), in {self.units}."
             ),
             (
-                f"Expected spend: at most {self.said.cost(self.spend)} (= U/lam + C), in"
-                f" {self.said.of_cost}."
+                f"Expected spend: at most {self.said.cost(self.spend)} (= U/lam + C)"
+                f"{'' if self.said.cost_unit else ', in units of cost'}."
             ),
         ]
         if self.evaluations is not None:

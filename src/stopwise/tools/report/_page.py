@@ -65,7 +65,7 @@ def page(study: Study, *, version: str | None = None) -> str:
         _course(facts),
         _model(facts),
         _others(facts),
-        ladder_part(lam_ladder(facts.study)),
+        ladder_part(lam_ladder(facts.study), facts.names),
         _trials(facts),
         el(
             "footer",
@@ -104,14 +104,16 @@ def _state(facts: Facts) -> str:
 
 def _title(facts: Facts) -> str:
     best = facts.result.best
-    value = "nothing best yet" if best is None else f"best {number(best.value)}"
+    named = f"best {facts.names.name}".strip()
+    value = "nothing best yet" if best is None else f"{named} {facts.said(best.value)}"
     return f"{_state(facts)}, {value} \u2013 stopwise"
 
 
 def _answer(facts: Facts) -> Markup:
     verdict, study = facts.result.verdict, facts.study
     aim = "minimised" if study.direction == "minimize" else "maximised"
-    over = f"stopwise report \u00b7 a value to be {aim} over {_count(study.domain.d, 'parameter')}"
+    what = facts.names.value_name or "a value"
+    over = f"stopwise report \u00b7 {what} to be {aim} over {_count(study.domain.d, 'parameter')}"
     head = "Why it stopped: " if verdict.stop else "Not stopped yet: "
     why = el("p", el("strong", head), _sentence(verdict.reason), class_="why")
     return el(
@@ -131,7 +133,8 @@ def _headline(facts: Facts) -> str:
         done = "kept all limits" if facts.succeeded else "succeeded"
         yet = "" if facts.result.verdict.stop else " yet"
         return f"{_state(facts)}: no evaluation has {done}{yet}"
-    return f"{_state(facts)}: the best value is {number(best.value)}"
+    named = facts.names.name or "value"
+    return f"{_state(facts)}: the best {named} is {facts.said(best.value)}"
 
 
 def _numbers(facts: Facts) -> list[Markup]:
@@ -141,12 +144,13 @@ def _numbers(facts: Facts) -> list[Markup]:
     cells = []
     if best is not None:
         doubt = f" \u00b1 {number(best.std)} (one deviation)" if best.std else ""
-        cells.append(_number("Best value", number(best.value), f"trial {best.number}{doubt}"))
+        name = f"Best {facts.names.name or 'value'}"
+        cells.append(_number(name, facts.said(best.value), f"trial {best.number}{doubt}"))
         worth = study.worth(best.value)
         if worth is not None:
             cells.append(_number("Worth", number(worth), facts.units))
-    left = None if study.budget is None else f"of a budget of {number(study.budget)}"
-    cells.append(_number("Spent", number(result.spent), left))
+    left = None if study.budget is None else f"of a budget of {facts.paid(study.budget)}"
+    cells.append(_number("Spent", facts.paid(result.spent), left))
     infeasible = sum(step.trial.infeasible for step in facts.steps)
     broke = f"{infeasible} infeasible" if infeasible else ""
     notes = [f"{failed} failed" if failed else "", broke, _running(len(study.pending))]
@@ -154,7 +158,7 @@ def _numbers(facts: Facts) -> list[Markup]:
     cells.append(_number("Trials", str(len(facts.steps)), told))
     cells += [_number(*said) for said in limits_of(study.options)]
     if facts.lam is not None:
-        units = f"{facts.units} per unit of cost"
+        units = f"{facts.units} per {facts.names.cost_unit or 'unit of cost'}"
         cells.append(_number("lam", number(facts.lam), f"{units}{facts.origin_of_lam}"))
     return cells
 
@@ -220,7 +224,7 @@ def _course(facts: Facts) -> Markup:
 
 
 def _model(facts: Facts) -> Markup:
-    pictures = slice_pictures(slices(facts))
+    pictures = slice_pictures(slices(facts), facts.names.value_label)
     if not pictures:
         return Markup()
     note = (
@@ -266,13 +270,13 @@ def _others(facts: Facts) -> Markup:
         "rule",
         "would have stopped",
         "spent by then",
-        "best by then",
+        f"best {facts.names.value_name}".strip() + " by then",
         "less spent",
         "worse by",
     ]
     header += ["balance"] if facts.lam is not None else []
     header += ["how it is known"]
-    rows = [_rival_row(rival, facts.lam) for rival in others]
+    rows = [_rival_row(facts, rival) for rival in others]
     table = el(
         "table",
         el("thead", el("tr", *(el("th", h, scope="col") for h in header))),
@@ -281,7 +285,8 @@ def _others(facts: Facts) -> Markup:
     return el("section", title, el("p", note, class_="quiet"), region("Other rules", table, "all"))
 
 
-def _rival_row(rival: Rival, lam: float | None) -> Markup:
+def _rival_row(facts: Facts, rival: Rival) -> Markup:
+    lam = facts.lam
     role = f" ({rival.role})" if rival.role else ""
     name = el("th", f"{rule_words(rival.rule)}{role}", scope="row")
     stopped = rival.stopped
@@ -291,7 +296,8 @@ def _rival_row(rival: Rival, lam: float | None) -> Markup:
     else:
         when = f"after {_count(stopped.at, 'trial')}"
         best = "\u2013" if stopped.best is None else number(stopped.best)
-        numbers = [number(stopped.spent), best, number(rival.saved), number(rival.lost)]
+        saved = facts.paid(rival.saved)
+        numbers = [facts.paid(stopped.spent), best, saved, number(rival.lost)]
         cells = [el("td", when), *(el("td", v, class_="n") for v in numbers)]
     if lam is not None:
         net = rival.net(lam)
