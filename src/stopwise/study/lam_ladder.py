@@ -19,6 +19,7 @@ from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Trace
 from stopwise.core.units import PLAIN, Units
+from stopwise.errors import InputTypeError
 from stopwise.record.history import History
 from stopwise.record.journal.codec import number
 from stopwise.record.replay import replay
@@ -26,6 +27,7 @@ from stopwise.stopping import PBGI, StoppingRule, traits_of
 from stopwise.stopping.signals import GAIN_PER_COST, gain_per_cost
 
 if TYPE_CHECKING:
+    from stopwise.study.result import Result
     from stopwise.study.study import Study
 
 _FACTORS = (0.01, 0.1, 1 / 3, 1.0, 3.0, 10.0, 100.0)
@@ -121,7 +123,7 @@ class LamLadder(Sequence[Rung]):
 
 
 @single_threaded
-def lam_ladder(study: Study, lams: Sequence[float] | None = None) -> LamLadder:
+def lam_ladder(study: Study | Result, lams: Sequence[float] | None = None) -> LamLadder:
     """When other values of lam would have stopped a study, what was spent then, and found.
 
     Nothing is evaluated, and the study does not change. What is recorded are the expected gains
@@ -129,7 +131,7 @@ def lam_ladder(study: Study, lams: Sequence[float] | None = None) -> LamLadder:
     a study with another lam stops exactly there; PBGI's choices depend on it.
 
     Args:
-        study: Running, finished, or loaded from a journal.
+        study: Running, finished, or loaded from a journal; or the result of one.
         lams: The values; if left out, some around the study's own (or that of its budget; or, if
             it has none, around the one at which it would stop now).
 
@@ -145,6 +147,7 @@ def lam_ladder(study: Study, lams: Sequence[float] | None = None) -> LamLadder:
         >>> ladder[0].stops_after, ladder[2].stops_after
         (None, 4)
     """
+    study = study_of(study)
     snapshot = study.snapshot() if study.history.succeeded else None
     acquisition = study.acquisition
     return ladder(
@@ -157,6 +160,18 @@ def lam_ladder(study: Study, lams: Sequence[float] | None = None) -> LamLadder:
         sign=study.options.sign,
         units=study.options.units,
     )
+
+
+def study_of(given: Any) -> Study:  # noqa: ANN401  a study or its result
+    """A study; of a result, the study that it came from."""
+    study = getattr(given, "_study", given)
+    if not hasattr(study, "snapshot"):
+        message = (
+            f"a ladder is read off a study, its result or Study.load(path), not"
+            f" {type(given).__name__}."
+        )
+        raise InputTypeError(message)
+    return study  # type: ignore[no-any-return]
 
 
 def own_lam(

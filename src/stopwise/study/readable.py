@@ -19,7 +19,9 @@ from stopwise.study.best import best_of
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.exclusive import exclusive
+from stopwise.study.hard_limits import cap_verdict
 from stopwise.study.initial_design import InitialDesign
+from stopwise.study.notebook import of_study
 from stopwise.study.options import StudyOptions
 from stopwise.study.result import Best
 from stopwise.study.snapshots import Snapshots
@@ -107,6 +109,11 @@ class ReadableStudy:
         """The last answer of ``should_stop``; None if it was not asked."""
         return self._context.state.verdict
 
+    @exclusive
+    def cap_reached(self) -> Verdict | None:
+        """The verdict of ``max_trials``, if as many were asked for; None while more may be."""
+        return cap_verdict(self._context.state.asked, self.options.max_trials)
+
     @property
     def spent(self) -> float:
         """Sum of the costs charged so far."""
@@ -122,6 +129,11 @@ class ReadableStudy:
         With noise it is the one with the best posterior mean, reported with its deviation.
         """
         return best_of(self._context, self._snapshots)
+
+    @exclusive
+    def _repr_html_(self) -> str:
+        """The study in a notebook."""
+        return of_study(self, self.verdict, self.best, self.spent)
 
     @exclusive
     def __repr__(self) -> str:

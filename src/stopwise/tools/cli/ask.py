@@ -49,7 +49,8 @@ def ask(
     """Hand out the next trials: number and params. Tell each of them when it is evaluated.
 
     Exit codes: 0 here they are; 3 with --unless-stopped, the verdict is to stop (it is on stderr),
-    or nothing is left to be tried; 2 bad input; 1 something outside prevents it.
+    or there are as many trials as there may be, or nothing is left to be tried; 2 bad input; 1
+    something outside prevents it.
     """
     with opened(journal, wait) as study:
         held = dict(map(_held, fixed)) if fixed else None
@@ -81,7 +82,7 @@ def _handed_out(
 
     trials: list[Trial] = []
     while len(trials) < count:  # each pass asks for one, or ends
-        verdict = study.should_stop() if unless_stopped else None
+        verdict = study.should_stop() if unless_stopped else study.cap_reached()
         if verdict is not None and verdict.stop:
             return _fewer(trials, verdict.reason)
         try:

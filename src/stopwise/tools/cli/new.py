@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from stopwise.tools.cli._output import say
-from stopwise.tools.cli.run import check_system
 
 
 def new(
@@ -44,7 +43,6 @@ def new(
 
     An option given here replaces what the file says.
     """
-    check_system()
     from stopwise.tools import runner
 
     config, unused = runner.load_study(

@@ -43,6 +43,6 @@ def remaining(facts: Facts) -> list[Markup]:
             f" one would go on for any lam below {number(exp_or_inf(best.value))}."
         )
     lines += facts.failing
-    lines += [note for note in facts.study.notes if " stands in for it" in note]
+    lines += [f"Note: {note}." for note in facts.study.notes]
     lines += [line for line in said if line.startswith(_KEPT)]
     return [el("p", line, class_="quiet") for line in lines]

@@ -8,7 +8,8 @@ import signal
 from types import FrameType
 from typing import Any, Self
 
-_HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+_HANDLED = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 
 
 class Interrupts:

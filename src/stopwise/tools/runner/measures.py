@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from stopwise.core.units import SECONDS, amount, checked_name
+from stopwise.core.units import SECONDS, amount, checked_name, sounds_better_larger
 from stopwise.errors import InputError
 from stopwise.tools.runner.toml_table import TomlTable, shown
 
@@ -57,6 +57,13 @@ def read_value(table: TomlTable) -> Value:
         _named(table, "name", "value_name"),
     )
     table.done()
+    named = value.name or ""
+    if "direction" not in table.data and sounds_better_larger(named):
+        message = (
+            f"the value is called {named!r}, of which more is mostly better: say direction ="
+            ' "maximize", or direction = "minimize" if less is better here.'
+        )
+        raise table.error("key" if "key" in table.data else None, message)
     return value
 
 
