@@ -5,6 +5,7 @@
 #   make lint     formatting, rules, types and the import direction
 #   make slow     the slow tests
 #   make bench    timings
+#   make docs     the site, in build/site; a warning is an error
 #   make paper    the paper's experiments at laptop scale, from docs/results/laptop on: what is
 #                 there is not run again, and figures are drawn anew
 #   make clean    remove .venv and all caches
@@ -15,13 +16,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip
 CORE := $(VENV)/core.stamp
 DEV := $(VENV)/dev.stamp
+DOCS := $(VENV)/docs.stamp
 
 # The matrices are small and pytest runs one worker per core: threads inside BLAS only get in
 # each other's way.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 GATED := src/stopwise/core/numerics/*,src/stopwise/core/beliefs/*
 
-.PHONY: demo test lint slow bench paper clean
+.PHONY: demo test lint slow bench docs paper clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -37,6 +39,10 @@ $(DEV): pyproject.toml paper/pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install -c constraints.txt -e '.[dev]' -e ./paper
 	@touch $@ $(CORE)
 
+$(DOCS): $(DEV)
+	$(PIP) install -c constraints.txt -e '.[docs]'
+	@touch $@
+
 demo: $(CORE)
 	$(BIN)/stopwise demo
 
@@ -50,6 +56,10 @@ slow: $(DEV)
 
 bench: $(DEV)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
+
+docs: $(DOCS)
+	rm -rf build/site
+	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -c docs -b html . build/site
 
 paper: $(DEV)
 	$(ONE_THREAD) $(BIN)/stopwise-paper figures --scale laptop --out docs/results
