@@ -148,13 +148,12 @@ class _Loop:
         if not self.config.cost.is_time:
             return ""
         now = time.monotonic()
-        left = [
-            s.trial.expected_cost and s.since + s.trial.expected_cost - now for s in self.started
-        ]
-        if not all(left):
+        ends = [(s.since, s.trial.expected_cost) for s in self.started]
+        left = [since + cost - now for since, cost in ends if cost is not None]
+        if len(left) < len(ends):
             return ""
-        seconds = max(max(filter(None, left)), 0.0)
-        return f", in about {amount(float(round(seconds)), SECONDS)} as expected"
+        seconds = float(round(max(*left, 0.0)))
+        return f", in about {amount(seconds, SECONDS)} as expected"
 
     def finish(self, started: _StartedTrial, ended: ProgramEnd) -> None:
         """Tell the study how a trial ended, start it again, or leave it pending."""
