@@ -73,14 +73,23 @@ class Guarantee:
 
     @property
     def evaluations(self) -> float | None:
-        """Bound on evaluations, with probability 1 - delta; None without a lowest price.
+        """Bound on evaluations, with probability 1 - delta; None without a lowest price."""
+        return None if self.cheapest is None else self.spend / (self.delta * self.cheapest)
 
-        A table is not evaluated more often than it has configurations, unless they are repeated.
-        """
-        if self.cheapest is None:
-            return None
-        bound = self.spend / (self.delta * self.cheapest)
-        return bound if self.size is None else min(bound, float(self.size))
+    @property
+    def _of_lam(self) -> str:
+        named = self.said.value_name or self.said.cost_unit
+        return f", in {self.said.lam}" if named else ""
+
+    def _evaluations(self, bound: float) -> str:
+        """The bound on evaluations in words, or the length of a table that is shorter."""
+        if self.size is not None and bound >= self.size:
+            return f"Evaluations: at most {self.size}, which is all there are."
+        probability = quantity(1.0 - self.delta)
+        return (
+            f"Evaluations: at most {_whole(bound)}, the initial design included, with probability"
+            f" {probability}."
+        )
 
     def __str__(self) -> str:
         lines = [f"Not proved here: {reason}." for reason in self.broken]
@@ -99,20 +108,14 @@ class Guarantee:
             ),
         ]
         if self.evaluations is not None:
-            all_of_them = self.evaluations == self.size
-            certain = (
-                "which is all there are."
-                if all_of_them
-                else f"the initial design included, with probability {quantity(1.0 - self.delta)}."
-            )
-            lines.append(f"Evaluations: at most {_whole(self.evaluations)}, {certain}")
+            lines.append(self._evaluations(self.evaluations))
         lines += [
             (
                 f"U = {quantity(self.gain)} ± {quantity(self.gain_error)} is how far the best"
                 " value of the initial design is expected to lie from the optimum."
             ),
             f"C = {self.said.cost(self.initial_cost)} is what the initial design cost.",
-            f"lam = {quantity(self.lam)} is what a unit of cost is worth, in {self.said.lam}.",
+            f"lam = {quantity(self.lam)} is what a unit of cost is worth{self._of_lam}.",
         ]
         return "\n".join(lines)
 

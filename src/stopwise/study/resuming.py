@@ -67,7 +67,7 @@ def resume(
     options = dict(given)
     if "space" in options:
         options["space"], options = plain_space(options["space"], options)
-    file, content = reopen(path)
+    file, content = reopen(path, take_over=again)
     try:
         return _resumed(file, content, options, version, again=again)
     except BaseException:

@@ -197,12 +197,18 @@ def look_at(path: str | PathLike[str]) -> JournalContent:
     return _content(place, read_lines(place))
 
 
-def reopen(path: str | PathLike[str]) -> tuple[LineFile, JournalContent]:
+def reopen(
+    path: str | PathLike[str], *, take_over: bool = False
+) -> tuple[LineFile, JournalContent]:
     """Open a journal to append to it: the locked file, and its content.
 
-    A study that this thread has opened on it before is closed: this one goes on in its place.
+    Args:
+        path: Path of the file.
+        take_over: Whether a study that this thread has opened on it before is closed, so that
+            this one goes on in its place.
     """
-    LineFile.take_over(_absolute(path))
+    if take_over:
+        LineFile.take_over(_absolute(path))
     file, read = LineFile.reopen(_absolute(path))
     return file, _content(file.path, read)
 

@@ -107,7 +107,8 @@ class HistoryReader:
             raise _nothing([*notes, *unusable])
         told = [self._observation(at, row, space) for at, row in enumerate(rows)]
         name = None if self.value == _ANY_VALUE else self.value
-        notes += [] if self.params is not None else odd_columns(rows, list(space))
+        inferred = self.params is None and isinstance(space, Mapping)
+        notes += odd_columns(rows, list(space)) if inferred else []  # type: ignore[arg-type]
         return AuditedHistory(History(tuple(told)), space, (*notes, *unusable), value_name=name)
 
     def _observation(self, at: int, row: Row, space: Space) -> Observation:

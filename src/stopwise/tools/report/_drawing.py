@@ -163,10 +163,11 @@ def _outline(data: str) -> tuple[list[tuple[float, float]], list[int]]:
             x, y = begin
             continue
         relative, kind = command.islower(), command.upper()
+        pairs: list[tuple[float | None, float | None]]
         if kind in "HV":
             pairs = [(n or _DOT, None) if kind == "H" else (None, n) for n in numbers]
         else:
-            pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
+            pairs = [*zip(numbers[::2], numbers[1::2], strict=True)]
         for at, (dx, dy) in enumerate(pairs):
             x = x if dx is None else x + dx if relative else dx
             y = y if dy is None else y + dy if relative else dy
