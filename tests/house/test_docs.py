@@ -56,7 +56,7 @@ def test_the_picture_of_the_layers_is_the_enforced_one():
         for contract in CONFIG["tool"]["importlinter"]["contracts"]
         if contract.get("id") == "layers"
     ]
-    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text("utf-8")
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     picture = re.search(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
     drawn = [re.split(r"\s{2,}", line)[0] for line in picture.splitlines()]
     assert drawn == enforced
