@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stopwise.core.quantity import measured, quantity
-from stopwise.core.units import PLAIN, Units, checked_name, settings, sounds_better_larger
+from stopwise.core.units import PLAIN, AnswerUnits, checked_name, settings, sounds_better_larger
 from stopwise.errors import InputError, InputTypeError
 
 
@@ -22,23 +22,23 @@ from stopwise.errors import InputError, InputTypeError
     ],
 )
 def test_a_value_with_its_name_and_unit(name, value, bare):
-    assert Units(name).value(1.78) == value
-    assert Units(name).number(1.78) == bare
+    assert AnswerUnits(name).value(1.78) == value
+    assert AnswerUnits(name).number(1.78) == bare
 
 
 def test_a_gain_says_its_direction():
-    assert Units("misread %").gain(0.12) == "lower misread % by 0.12"
-    assert Units("yield %", rises=True).gain(0.12) == "raise yield % by 0.12"
+    assert AnswerUnits("misread %").gain(0.12) == "lower misread % by 0.12"
+    assert AnswerUnits("yield %", rises=True).gain(0.12) == "raise yield % by 0.12"
     assert PLAIN.gain(0.12) == "gain 0.12"
 
 
 def test_lam_and_axes():
-    assert Units("loss", "$").lam == "loss per $"
+    assert AnswerUnits("loss", "$").lam == "loss per $"
     assert PLAIN.lam == "objective units per unit of cost"
-    assert Units("", "s").for_axis(100.0) == (1.0, "s")
-    assert Units("", "s").for_axis(3000.0) == (60.0, "min")
-    assert Units("", "s").for_axis(1e5) == (3600.0, "h")
-    assert Units("", "$").for_axis(1e5) == (1.0, "$")
+    assert AnswerUnits("", "s").for_axis(100.0) == (1.0, "s")
+    assert AnswerUnits("", "s").for_axis(3000.0) == (60.0, "min")
+    assert AnswerUnits("", "s").for_axis(1e5) == (3600.0, "h")
+    assert AnswerUnits("", "$").for_axis(1e5) == (1.0, "$")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_quantity_is_right_to_four_digits(value):
 @given(st.floats(0.0, 1e12))
 def test_durations_are_right_to_their_last_unit(seconds):
     scale = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-    words = Units("", "s").cost(seconds).split()
+    words = AnswerUnits("", "s").cost(seconds).split()
     said = sum(float(n) * scale[unit] for n, unit in zip(words[::2], words[1::2], strict=True))
     last = scale[words[-1]]
     assert abs(said - seconds) <= max(last, 0.006 * seconds) + 1.0

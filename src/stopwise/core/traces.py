@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from stopwise.core.units import PLAIN, Units
+from stopwise.core.units import PLAIN, AnswerUnits
 
 Scale = Literal["log", "linear"]
 
@@ -34,7 +34,7 @@ class Signal:
     n: int
     value: float
     facts: Mapping[str, float] = field(default_factory=dict)
-    units: Units = field(default=PLAIN, compare=False, repr=False)
+    units: AnswerUnits = field(default=PLAIN, compare=False, repr=False)
 
 
 def _moment(signal: Signal) -> int:
@@ -76,7 +76,7 @@ class Trace:
         """The trace as it was after n observations."""
         return Trace.of(tuple(s for s in self.signals if s.n <= n))
 
-    def in_units(self, units: Units) -> Trace:
+    def in_units(self, units: AnswerUnits) -> Trace:
         """The same record, about which rules speak in these names and units."""
         if units == PLAIN:
             return self

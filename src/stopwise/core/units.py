@@ -20,7 +20,7 @@ _WITH_UNIT = re.compile(r"(.*\S)\s*(?:(%)|\(([^()]+)\)|\[([^\[\]]+)\])")
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
+class AnswerUnits:
     """The name of the value and the unit of costs, as they are put into sentences.
 
     Args:
@@ -30,10 +30,10 @@ class Units:
         rises: Whether a gain is a rise, since the value is maximised.
 
     Example:
-        >>> units = Units("misread %", "s")
+        >>> units = AnswerUnits("misread %", "s")
         >>> units.value(1.78), units.cost(4320.0), units.gain(0.12), units.lam
         ('misread 1.78 %', '1 h 12 min', 'lower misread % by 0.12', 'misread % per s')
-        >>> Units().value(1.78), Units().cost(4320.0), Units().gain(0.12)
+        >>> AnswerUnits().value(1.78), AnswerUnits().cost(4320.0), AnswerUnits().gain(0.12)
         ('1.78', '4320', 'gain 0.12')
     """
 
@@ -44,7 +44,7 @@ class Units:
     @classmethod
     def of(
         cls, value_name: str | None, cost_unit: str | None, cost: object, direction: str
-    ) -> Units:
+    ) -> AnswerUnits:
         """The units of options; costs of the kind "seconds" have their unit already."""
         is_time = isinstance(cost, str) and cost in _SECONDS
         unit = cost_unit or (SECONDS if is_time else "")
@@ -113,7 +113,7 @@ class Units:
         return self.cost_unit or "units of cost"
 
 
-PLAIN = Units()  # nobody has given names
+PLAIN = AnswerUnits()  # nobody has given names
 
 
 def amount(cost: float, unit: str) -> str:

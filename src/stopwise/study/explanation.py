@@ -24,7 +24,7 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.limits import LEAST_VALUE, exp_or_inf
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
-from stopwise.core.units import Units, settings
+from stopwise.core.units import AnswerUnits, settings
 from stopwise.record.history import Observation
 from stopwise.record.promises import Promises
 from stopwise.stopping import StoppingRule, traits_of
@@ -144,7 +144,7 @@ def _remaining(
     snapshot: Snapshot,
     rules: list[StoppingRule],
     decode: Callable[[Array], list[dict[str, Any]]],
-    said: Units,
+    said: AnswerUnits,
 ) -> str:
     """The best remaining candidate, its expected gain and cost, and the lam at which to go on."""
     best = snapshot.sup(LogEIPC())
@@ -196,7 +196,7 @@ def _remaining_actions(
     ]
 
 
-def _worth(gain: float, price: float, it: str, said: Units) -> str:
+def _worth(gain: float, price: float, it: str, said: AnswerUnits) -> str:
     return f"{it} is worth {quantity(gain)}{said.in_value} and costs {said.cost(price)}"
 
 

@@ -19,7 +19,7 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Bindable, Snapshot
 from stopwise.core.space import Finite
-from stopwise.core.units import PLAIN, Units
+from stopwise.core.units import PLAIN, AnswerUnits
 from stopwise.errors import InputError
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.study.budget import expected_range
@@ -58,7 +58,7 @@ class Guarantee:
     cheapest: float | None
     broken: tuple[str, ...]
     units: str = "objective units"
-    said: Units = PLAIN
+    said: AnswerUnits = PLAIN
     size: int | None = None
 
     @property
@@ -262,12 +262,17 @@ def guarantee_of(
             pending=len(context.state.pending),
             of_model=_unproved(context, snapshot),
         ),
-        context.options.units.of_value
-        if context.loss is None
-        else context.options.currency or "units of worth",
+        _units_of_gains(context),
         context.options.units,
         _size(context),
     )
+
+
+def _units_of_gains(context: StudyContext) -> str:
+    """What gains are counted in, in words."""
+    if context.loss is None:
+        return context.options.units.of_value
+    return context.options.currency or "units of worth"
 
 
 def _size(context: StudyContext) -> int | None:

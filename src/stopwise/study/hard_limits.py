@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from stopwise.core.space import Finite
-from stopwise.core.units import Units
+from stopwise.core.units import AnswerUnits
 from stopwise.record.history import History
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.context import StudyContext
@@ -53,7 +53,7 @@ def cap_verdict(asked: int, most: int | None) -> Verdict | None:
 
 
 def money_verdict(
-    units: Units, *, spent: float, budget: float, left: float, cheapest: float
+    units: AnswerUnits, *, spent: float, budget: float, left: float, cheapest: float
 ) -> Verdict:
     """Stop: the cheapest remaining evaluation is expected to cost more than what is left."""
     sentence = (

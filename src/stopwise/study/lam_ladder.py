@@ -18,7 +18,7 @@ from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Trace
-from stopwise.core.units import PLAIN, Units
+from stopwise.core.units import PLAIN, AnswerUnits
 from stopwise.errors import InputTypeError
 from stopwise.record.history import History
 from stopwise.record.journal.codec import number
@@ -52,7 +52,7 @@ class Rung(NamedTuple):
     spent: float
     best: float | None
     is_given: bool = False
-    units: Units = PLAIN
+    units: AnswerUnits = PLAIN
 
     @property
     def when(self) -> str:
@@ -193,7 +193,7 @@ def ladder(
     *,
     lams: Sequence[float] | None = None,
     sign: float = 1.0,
-    units: Units = PLAIN,
+    units: AnswerUnits = PLAIN,
 ) -> LamLadder:
     """The ladder from recorded signals and this moment; see ``lam_ladder``.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from stopwise.core.html_table import html_table
-from stopwise.core.units import PLAIN, Units
+from stopwise.core.units import PLAIN, AnswerUnits
 
 if TYPE_CHECKING:
     from stopwise.stopping.verdict import Verdict
@@ -24,7 +24,7 @@ def of_study(study: Any, verdict: Verdict | None, best: Best | None, spent: floa
     """
     from html import escape  # only where somebody looks
 
-    units: Units = PLAIN if study is None else study.options.units
+    units: AnswerUnits = PLAIN if study is None else study.options.units
     parts = ["<p>Nobody has asked yet whether to stop.</p>"]
     if verdict is not None:
         parts = [verdict._repr_html_()]

@@ -39,7 +39,7 @@ from stopwise.core.other_names import meant
 from stopwise.core.outcome_limits import Limits, checked_fallback, checked_limits
 from stopwise.core.space import Space
 from stopwise.core.space.constraints import Constraint, checked_constraints
-from stopwise.core.units import Units, checked_name
+from stopwise.core.units import AnswerUnits, checked_name
 from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
 from stopwise.record.journal.codec import Json, OptionCodec, ParamsCodec
@@ -238,9 +238,9 @@ class StudyOptions:
         return getattr(self.utility, "unit", "")
 
     @property
-    def units(self) -> Units:
+    def units(self) -> AnswerUnits:
         """The names and units in which people are answered."""
-        return Units.of(self.value_name, self.cost_unit, self.cost, self.direction)
+        return AnswerUnits.of(self.value_name, self.cost_unit, self.cost, self.direction)
 
     @property
     def lam_from_budget(self) -> bool:

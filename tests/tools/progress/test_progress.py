@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import stopwise as sw
-from stopwise.core.units import Units, amount
+from stopwise.core.units import AnswerUnits, amount
 from stopwise.errors import InputTypeError
 from stopwise.record.history import Observation
 from stopwise.record.outcomes import Completed
@@ -207,7 +207,7 @@ def test_nothing_told_failures_and_what_runs():
     assert line.startswith("trial 0 failed after 1: out of memory xxx")
     assert len(line) < 100
     assert (
-        told(Observation(3, {}, Completed(0.5), 2.5), Units("", SECONDS))
+        told(Observation(3, {}, Completed(0.5), 2.5), AnswerUnits("", SECONDS))
         == "trial 3: 0.5 for 2.5 s"
     )
 

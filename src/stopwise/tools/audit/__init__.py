@@ -13,7 +13,7 @@ from stopwise.core.beliefs.laws import Loss
 from stopwise.core.checks import Bounds, checked_bounds, checked_direction, checked_whole
 from stopwise.core.search.supremum import Search
 from stopwise.core.space import Space, as_domain
-from stopwise.core.units import Units, sounds_better_larger
+from stopwise.core.units import AnswerUnits, sounds_better_larger
 from stopwise.errors import InputError
 from stopwise.record.history import History
 from stopwise.record.promises import Promises
@@ -104,7 +104,9 @@ def audit(  # long: a line for each of its options
     reader = HistoryReader(value, cost, order, params, drop, space, log, of_columns)
     read = reader.read(data)
     direction = _direction(direction, read)
-    units = Units.of(value_name or read.value_name, cost_unit or read.cost_unit, None, direction)
+    units = AnswerUnits.of(
+        value_name or read.value_name, cost_unit or read.cost_unit, None, direction
+    )
     remarks = [*notes, *read.notes]
     lam = read.lam if lam is None else lam
     if isinstance(read.space, Mapping) and not read.space:
@@ -253,7 +255,7 @@ def _audit_of_values(  # a record without parameters has fewer of these
     lam: float | None,
     rules: Sequence[str | StoppingRule] | None,
     n_initial: int | None,
-    units: Units,
+    units: AnswerUnits,
     notes: list[str],
 ) -> Audit:
     """The audit of values and costs alone."""

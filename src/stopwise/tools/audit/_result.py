@@ -10,7 +10,7 @@ from typing import Any
 
 from stopwise.core.quantity import quantity
 from stopwise.core.space import Space
-from stopwise.core.units import PLAIN, Units
+from stopwise.core.units import PLAIN, AnswerUnits
 from stopwise.errors import InputError
 from stopwise.record.promises import Promises
 from stopwise.stopping.verdict import Verdict
@@ -81,7 +81,7 @@ class Audit:
     study: ExternalStudy | None = field(default=None, repr=False)
     promises: Promises = field(default_factory=Promises)
     ladder: LamLadder = field(default_factory=LamLadder, repr=False)
-    units: Units = PLAIN
+    units: AnswerUnits = PLAIN
 
     def __getitem__(self, rule: str) -> Audited:
         """The row of a rule."""
@@ -179,7 +179,7 @@ def _row_as_json(row: Audited) -> dict[str, Any]:
     return {"rule": row.rule, "stops_after": row.stopped_at, **numbers, "now": now, "why": stopped}
 
 
-def _cells(row: Audited, units: Units) -> tuple[str, ...]:
+def _cells(row: Audited, units: AnswerUnits) -> tuple[str, ...]:
     stops = "never" if row.stopped_at is None else str(row.stopped_at)
     costs = [units.cost(cost) for cost in (row.spent, row.saved)]
     values = ["-" if math.isnan(n) else quantity(n) for n in (row.best, row.lost, row.net)]

@@ -17,7 +17,7 @@ from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Real, as_domain
 from stopwise.core.traces import Signal, Trace
-from stopwise.core.units import Units
+from stopwise.core.units import AnswerUnits
 from stopwise.errors import InputError
 from stopwise.record.history import History
 from stopwise.stopping import StoppingRule, make_rule, traits_of
@@ -50,7 +50,7 @@ def rules_of_values(
 
 
 def traces_of_values(
-    y: Sequence[float], rules: Sequence[StoppingRule], initial: int, units: Units
+    y: Sequence[float], rules: Sequence[StoppingRule], initial: int, units: AnswerUnits
 ) -> dict[str, Trace]:
     """The signals of rules after each evaluation, from the end of the initial design on."""
     values = np.array(y, dtype=np.float64)
@@ -64,7 +64,9 @@ def traces_of_values(
     return {key: Trace.of(tuple(signals)).in_units(units) for key, signals in recorded.items()}
 
 
-def since_the_best(history: History, y: Sequence[float], lam: float | None, units: Units) -> str:
+def since_the_best(
+    history: History, y: Sequence[float], lam: float | None, units: AnswerUnits
+) -> str:
     """What was spent since the best value was found, for no gain; and its worth at lam."""
     at = int(np.argmin(y))
     after = history.observations[at + 1 :]

@@ -22,7 +22,7 @@ from stopwise.tools.cli._studies import (
 )
 
 if TYPE_CHECKING:
-    from stopwise.core.units import Units
+    from stopwise.core.units import AnswerUnits
     from stopwise.record.history import Trial
     from stopwise.study import Study
 
@@ -100,7 +100,7 @@ def _fewer(trials: list[Trial], reason: str) -> list[Trial]:
     return trials
 
 
-def _sentence(trial: Trial, units: Units) -> str:
+def _sentence(trial: Trial, units: AnswerUnits) -> str:
     price = trial.expected_cost
     costs = "" if price is None else f" (expected to cost {units.cost(price)})"
     return f"trial {trial.number}: {shown_params(trial.params)}{costs}"

@@ -12,7 +12,7 @@ import typer
 from stopwise.tools.cli._output import say
 
 
-def new(
+def new(  # long: typer wants each option with its help
     journal: Annotated[
         Path, typer.Argument(metavar="JOURNAL", help="The file to begin; it must not exist.")
     ],

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.core.quantity import quantity
 from stopwise.core.traces import Trace
-from stopwise.core.units import PLAIN, SECONDS, Units, amount
+from stopwise.core.units import PLAIN, SECONDS, AnswerUnits, amount
 from stopwise.record.history import Observation, Trial
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.stopping.signals import GAIN_PER_COST, gained, in_currency
@@ -54,7 +54,7 @@ class View:
     promised: Mapping[int, str] = field(default_factory=dict)
 
 
-def units_of(study: Study, unit: str = "") -> Units:
+def units_of(study: Study, unit: str = "") -> AnswerUnits:
     """The names and units of a study; ``unit`` is that of costs, if it is another."""
     units = study.options.units
     return replace(units, cost_unit=unit) if unit else units
@@ -80,7 +80,7 @@ def view_of(study: Study, unit: str = "") -> View:
     )
 
 
-def told(observation: Observation, units: Units = PLAIN) -> str:
+def told(observation: Observation, units: AnswerUnits = PLAIN) -> str:
     """One evaluation: what it came to and what it cost."""
     cost = units.cost(observation.cost)
     if observation.failed:
@@ -113,7 +113,7 @@ def _best(study: Study) -> str:
     )
 
 
-def _spent(study: Study, units: Units) -> Gauge:
+def _spent(study: Study, units: AnswerUnits) -> Gauge:
     spent = units.cost(study.spent)
     ours = f"; stopwise itself took {amount(study.own_seconds, SECONDS)}"
     if study.budget is None:
@@ -122,7 +122,7 @@ def _spent(study: Study, units: Units) -> Gauge:
     return Gauge(f"{spent} of {units.cost(study.budget)}{ours}", share)
 
 
-def _next(record: Trace, units: Units) -> str:
+def _next(record: Trace, units: AnswerUnits) -> str:
     """From the record of the gain per cost, which PBGI takes and every acquisition's ask."""
     facts = record.current.facts
     if "gain" not in facts:

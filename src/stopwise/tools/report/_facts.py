@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import takewhile
 
 from stopwise.core.snapshot import Snapshot
-from stopwise.core.units import Units
+from stopwise.core.units import AnswerUnits
 from stopwise.record.history import Observation
 from stopwise.stopping import traits_of
 from stopwise.study import Study
@@ -125,7 +125,7 @@ class Facts:
         return options.currency or "units of worth" if self.has_utility else options.units.of_value
 
     @property
-    def names(self) -> Units:
+    def names(self) -> AnswerUnits:
         """The names and units of values and costs."""
         return self.study.options.units
 

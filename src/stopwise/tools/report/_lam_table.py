@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from stopwise.core.units import Units
+from stopwise.core.units import AnswerUnits
 from stopwise.study.lam_ladder import CAVEAT, LamLadder
 from stopwise.tools.report._axis import number
 from stopwise.tools.report._markup import Markup, el
 
 
-def ladder_part(ladder: LamLadder, units: Units) -> Markup:
+def ladder_part(ladder: LamLadder, units: AnswerUnits) -> Markup:
     """A table of lams; nothing while no signal is recorded."""
     if not len(ladder):
         return Markup()
@@ -36,5 +36,5 @@ def ladder_part(ladder: LamLadder, units: Units) -> Markup:
     return el("section", el("h2", label), el("p", note, class_="quiet"), region)
 
 
-def _paid(cost: float, units: Units) -> str:
+def _paid(cost: float, units: AnswerUnits) -> str:
     return units.cost(cost) if units.cost_unit else number(cost)
