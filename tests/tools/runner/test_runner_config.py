@@ -378,8 +378,8 @@ def test_check_says_what_would_happen(loaded, tmp_path):
     text = description(config)
     assert "The first trial would run: true --lr=0.01 --act=tanh" in text
     assert "An improvement of 0.01 is worth 5 units of money" in text
-    assert "0.002 (lam)" in text
-    assert "its time at 3 an hour" in text
+    assert "0.002 (lam, in objective units)" in text
+    assert "its time at 3 units of money an hour" in text
     design = re.findall(r"^ +\d+  lr = ", text, re.MULTILINE)
     assert len(design) == new_study(config).n_initial
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tune.toml"]
