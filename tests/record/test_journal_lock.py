@@ -21,7 +21,7 @@ def elsewhere(monkeypatch):
     """A system as Windows is."""
     monkeypatch.setattr(_lock, "fcntl", None)
     monkeypatch.setattr(_creation, "_CAN_LINK", False)
-    monkeypatch.setattr(_creation, "_write", _creation._pwrite)
+    monkeypatch.delattr(_creation.os, "pwrite")
 
 
 def told(path, trials=3):
@@ -91,7 +91,7 @@ def test_an_error_while_creating_leaves_no_lock(elsewhere, tmp_path, monkeypatch
 
     path = tmp_path / "run.jsonl"
     with monkeypatch.context() as patch:
-        patch.setattr(_creation, "_write", full)
+        patch.setattr(_creation, "_pwrite", full)
         with pytest.raises(JournalError, match="No space left"):
             sw.Study(LINE, lam=0.01, journal=path)
     told(path).close()

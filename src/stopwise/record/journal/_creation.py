@@ -121,7 +121,6 @@ def _pwrite(descriptor: int, data: memoryview, position: int) -> int:
     return os.write(descriptor, data)
 
 
-_write = getattr(os, "pwrite", _pwrite)
 _CAN_LINK = os.name == "posix"
 
 
@@ -129,7 +128,8 @@ def write_at(descriptor: int, data: bytes, position: int) -> None:
     """Write bytes at a position; they are on disk when this returns."""
     view = memoryview(data)
     while view:  # each pass writes a byte at least, or raises
-        written = _write(descriptor, view, position)
+        write = os.pwrite if hasattr(os, "pwrite") else _pwrite
+        written = write(descriptor, view, position)
         view, position = view[written:], position + written
     os.fsync(descriptor)
 
