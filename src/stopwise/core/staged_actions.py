@@ -2,29 +2,27 @@
 """What starting or continuing an evaluation in stages is worth, for its price.
 
 The law of the final value, the steps that its mean is expected to take at the stages to come, and
-the price of each of them give the fair value of an action, and the exchange rate at which it is
-just worth taking. Both count that the evaluation may be left at every stage.
+the price of each of them give an action its fair value; against a value in hand, its gain and the
+price that counts. Both know that the evaluation may be left at every stage.
 
-Either lies between two that are cheap to compute: as if all were known after the next stage, and
-as if leaving were not allowed. So most actions need not be looked at closely to find the best one.
+The price that counts lies between that of the next stage, as if all were known after it, and that
+of all stages, as if leaving were not allowed. So most actions need not be looked at closely to
+find the best one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from stopwise.core.beliefs.curves.posterior import Walk
 from stopwise.core.beliefs.laws import Law
 from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.numerics.limits import LARGEST_AMOUNT, LEAST_AMOUNT
 from stopwise.core.numerics.staged_value import equivalent_price
-
-_ROUNDS = 40  # of the search for an exchange rate; a handful are used
-_CLOSE = 1e-7  # in logs, where it ends
 
 
 class Found(NamedTuple):
@@ -36,91 +34,88 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prospects:
-    """Evaluations that can be started or continued.
+    """Evaluations that can be started or continued, at an exchange rate.
 
     Args:
         law: The law of their final values, in objective units.
-        walks: How the means of these are expected to move.
+        steps_of: Row -> the deviations of the steps that its mean is expected to take.
         prices: Of each, the cost of the stages to come, in units of cost.
+        lam: Objective units per unit of cost.
     """
 
     law: Law
-    walks: Sequence[Walk]
+    steps_of: Callable[[int], Array]
     prices: Sequence[Array]
+    lam: float
+    _counting: dict[int, float] = field(default_factory=dict, init=False)  # a memo, by row
 
     def __len__(self) -> int:
         """Number of actions."""
-        return len(self.walks)
+        return len(self.prices)
 
-    def of(self, rows: Indices) -> Prospects:
-        """Some of them."""
-        mask = np.zeros(len(self), dtype=bool)
-        mask[rows] = True
-        kept = np.flatnonzero(mask)
-        return Prospects(
-            self.law.at(mask), [self.walks[i] for i in kept], [self.prices[i] for i in kept]
-        )
+    def counting_prices(self, rows: Indices) -> Array:
+        """In objective units, the single price at which some have the same fair value."""
+        due = [int(i) for i in rows if int(i) not in self._counting]
+        ahead = {i: self.prices[i].size for i in due}
+        for count in sorted(set(ahead.values())):
+            same = [i for i in due if ahead[i] == count]
+            steps = np.stack([self.steps_of(i) for i in same])
+            costs = np.stack([self.prices[i] for i in same])
+            counting = equivalent_price(steps, _amounts(self.lam * costs))
+            self._counting.update(zip(same, counting.tolist(), strict=True))
+        return np.array([self._counting[int(i)] for i in rows])
 
-    def equivalent_prices(self, lam: float) -> Array:
-        """In objective units, the single price at which each has the same fair value."""
-        ahead = np.array([prices.size for prices in self.prices], dtype=np.intp)
-        prices = np.empty(len(self))
-        for count in np.unique(ahead):
-            rows = np.flatnonzero(ahead == count)
-            steps = np.stack([self.walks[i].steps for i in rows])
-            costs = np.stack([self.prices[i] for i in rows])
-            prices[rows] = equivalent_price(steps, _amounts(lam * costs))
-        return prices
+    def fair_values(self, rows: Indices) -> Array:
+        """Of some, the final value that one would have in hand to be indifferent to each."""
+        return np.asarray(self._law_at(rows).fair_value(self.counting_prices(rows)).value)
 
-    def fair_values(self, lam: float) -> Array:
-        """The final value that one would have to have in hand to be indifferent to each."""
-        return np.asarray(self.law.fair_value(self.equivalent_prices(lam)).value)
-
-    def lowest(self, lam: float) -> Found:
+    def lowest(self) -> Found:
         """The action with the lowest fair value."""
-        low = np.asarray(self.law.fair_value(_amounts(lam * self._next)).value)
-        high = np.asarray(self.law.fair_value(_amounts(lam * self._total)).value)
+        low = np.asarray(self.law.fair_value(self._next).value)
+        high = np.asarray(self.law.fair_value(self._total).value)
         rows = np.flatnonzero(low <= high.min())
-        values = self.of(rows).fair_values(lam)
+        values = self.fair_values(rows)
         best = int(np.argmin(values))
         return Found(int(rows[best]), float(values[best]))
 
-    def dearest(self, best: float) -> Found:
-        """The action that is worth its price at the highest exchange rate, and its logarithm.
+    def log_worth(self, row: int, best: float) -> float:
+        """Log of the expected gain of an action over the price that counts.
 
         Args:
+            row: Which action.
             best: The best final value in hand.
+        """
+        rows = np.array([row])
+        gain = float(self._law_at(rows).log_ei(best).value[0])
+        return gain - math.log(float(self.counting_prices(rows)[0]))
 
-        Returns:
-            -inf if no action can gain anything.
+    def worthiest(self, best: float) -> Found:
+        """The action that gains most for its price, and the log of its gain over that.
+
+        It is above 0 if and only if the fair value of some action is below ``best``.
         """
         log_gain = np.asarray(self.law.log_ei(best).value)
         low, high = log_gain - np.log(self._total), log_gain - np.log(self._next)
-        if not np.isfinite(log_gain).any():
-            return Found(int(np.argmax(log_gain)), -np.inf)
-        for _ in range(_ROUNDS):
-            rows = np.flatnonzero(high >= low.max())
-            top = rows[int(np.argmax(high[rows]))]
-            if high[top] - low.max() <= _CLOSE:
-                break
-            # The middle of the widest bracket halves it, and rules others out.
-            middle = 0.5 * (low[top] + high[top])
-            inside = rows[(low[rows] < middle) & (middle < high[rows])]
-            price = self.of(inside).equivalent_prices(float(np.exp(middle)))
-            worth = np.log(price) <= log_gain[inside]
-            low[inside[worth]], high[inside[~worth]] = middle, middle
-        row = int(np.argmax(low))
-        return Found(row, float(0.5 * (low[row] + high[row])))
+        rows = np.flatnonzero(high >= low.max())
+        worth = log_gain[rows] - np.log(self.counting_prices(rows))
+        top = int(np.argmax(worth))
+        return Found(int(rows[top]), float(worth[top]))
+
+    def _law_at(self, rows: Indices) -> Law:
+        """The law of some, which are in order."""
+        mask = np.zeros(len(self), dtype=bool)
+        mask[rows] = True
+        return self.law.at(mask)
 
     @property
     def _next(self) -> Array:
-        """The price of the next stage of each."""
-        return np.array([prices[0] for prices in self.prices])
+        """The price of the next stage of each, in objective units."""
+        return _amounts(self.lam * np.array([prices[0] for prices in self.prices]))
 
     @property
     def _total(self) -> Array:
-        """The price of all stages to come."""
-        return np.array([prices.sum() for prices in self.prices])
+        """The price of all stages to come, in objective units."""
+        return _amounts(self.lam * np.array([prices.sum() for prices in self.prices]))
 
 
 def _amounts(prices: Array) -> Array:

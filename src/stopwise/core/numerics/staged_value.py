@@ -28,13 +28,14 @@ from numpy.typing import ArrayLike
 from scipy.special import erfcx
 
 from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.normal import log_ei, pbgi
 
 _SQRT_2, _SQRT_2PI = math.sqrt(2.0), math.sqrt(2.0 * math.pi)
 _SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
 _NODES = 40  # hinges of a value function
 _REACH = 5.0  # deviations of what is still to come, over which a value function bends
-_ITERATIONS = 80  # of the safeguarded Newton method; a dozen are used
-_CLOSE = 1e-10  # relative, where it ends
+_ITERATIONS = 60  # of the safeguarded Newton method; a handful are used
+_CLOSE = 1e-8  # relative, where it ends
 _GRID = np.linspace(0.0, 1.0, _NODES) ** 1.5  # denser where the box is left
 
 
@@ -78,14 +79,15 @@ def leaving_means(steps: ArrayLike, prices: ArrayLike) -> Array:
         True
     """
     s, c = np.atleast_2d(np.asarray(steps, float)), np.atleast_2d(np.asarray(prices, float))
-    boxes, stages = s.shape
-    value = _Hinges(np.zeros((boxes, 1)), np.ones((boxes, 1)))
-    root = np.zeros(boxes)
-    for k in reversed(range(stages)):
-        root = _left_at(value, s[:, k], c[:, k], c[:, k:].sum(axis=1))
-        if k:
-            rest = np.sqrt((s[:, k:] ** 2).sum(axis=1))
-            value = _before(value, root, s[:, k], c[:, k], rest)
+    last = s.shape[1] - 1
+    rest = np.sqrt((s[:, ::-1] ** 2).cumsum(axis=1))[:, ::-1]  # of all that is still to come
+    dearest = -pbgi(0.0, rest, c[:, ::-1].cumsum(axis=1)[:, ::-1])  # leaving is not allowed
+    cheapest = -pbgi(0.0, rest, c)  # all is known after the next stage
+    root = cheapest[:, last]
+    value = _Hinges(np.zeros((len(s), 1)), np.ones((len(s), 1)))
+    for k in reversed(range(last)):
+        value = _before(value, root, s[:, k + 1], c[:, k + 1], rest[:, k + 1])
+        root = _left_at(value, s[:, k], c[:, k], dearest[:, k], cheapest[:, k])
     return root
 
 
@@ -102,17 +104,9 @@ def _before(value: _Hinges, root: Array, std: Array, price: Array, rest: Array) 
     return _Hinges(nodes, np.diff(slopes, axis=1))
 
 
-def _left_at(value: _Hinges, std: Array, price: Array, to_come: Array) -> Array:
+def _left_at(value: _Hinges, std: Array, price: Array, low: Array, high: Array) -> Array:
     """The mean at which the expected value is the price: Newton on its logarithm, in a bracket."""
-    scale = std + price
-    low = -to_come  # going on to the end is worth no less than 0 here
-    high = value.at.max(axis=1) + scale
-    for _ in range(_ITERATIONS):  # pragma: no branch  it ends by far sooner
-        above = value.expected(high[:, None], std)[0][:, 0] >= price
-        if not above.any():
-            break
-        high = np.where(above, high + 2.0 * (high - low), high)
-    log_price, mean = np.log(price), 0.5 * (low + high)
+    scale, log_price, mean = std + price, np.log(price), 0.5 * (low + high)
     for _ in range(_ITERATIONS):
         ahead, slope = (each[:, 0] for each in value.expected(mean[:, None], std))
         is_low = ahead >= price
@@ -140,9 +134,7 @@ def equivalent_price(steps: ArrayLike, prices: ArrayLike) -> Array:
         prices: What each of these stages costs, in objective units and positive.
     """
     s, c = np.atleast_2d(np.asarray(steps, float)), np.atleast_2d(np.asarray(prices, float))
-    total, first = c.sum(axis=1), c[:, 0]
     std = np.sqrt((s**2).sum(axis=1))
     root = leaving_means(s, c)
-    one = _Hinges(np.zeros((len(root), 1)), np.ones((len(root), 1)))
-    price, _ = one.expected(root[:, None], std)
-    return np.asarray(np.clip(price[:, 0], first, total))
+    price = np.exp(log_ei(root, std, 0.0))
+    return np.asarray(np.clip(price, c[:, 0], c.sum(axis=1)))

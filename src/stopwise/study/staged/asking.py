@@ -94,15 +94,15 @@ class StagedAsking:
         """
         prospects, state = options.prospects, self._context.state
         assert prospects is not None  # noqa: S101  the caller has seen to it
-        lam, sign = self._choosing.lam, self._context.options.sign
+        sign = self._context.options.sign
         current = state.staged.reports[-1].trial
         if current in options.numbers and state.staged.legs.get(current):
             row = options.numbers.index(current)
             since = state.staged.legs[current][-1].since
-            value = float(prospects.of(np.array([row])).fair_values(lam)[0])
+            value = float(prospects.fair_values(np.array([row]))[0])
             if since is not None and value <= sign * since and value < options.best:
                 return row, value
-        return prospects.lowest(lam)
+        return prospects.lowest()
 
     def _since(self, number: int, leg: Leg) -> float | None:
         """The fair value at which a trial was last started or taken up; of now if it is now."""

@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from stopwise.acquisition import LCB, PBGI
 from stopwise.core.beliefs.belief import Belief
-from stopwise.core.beliefs.curves import NEW
-from stopwise.core.beliefs.curves.posterior import Walk
+from stopwise.core.beliefs.curves import NEW, CurvePosterior
 from stopwise.core.beliefs.prices import expected_cost, known_cost
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.seeds import stream
@@ -31,7 +30,7 @@ from stopwise.core.snapshot import Snapshot
 from stopwise.core.stages import Stages
 from stopwise.core.staged_actions import Prospects
 from stopwise.core.space import Finite
-from stopwise.record.staged import Leg
+from stopwise.record.staged import Leg, Report
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.staged.beliefs import StagedBelief, StagedBeliefs
@@ -93,8 +92,7 @@ class StagedChoosing:
         sign = self._context.options.sign
         worth = None
         if options.prospects is not None and math.isfinite(options.best):
-            rate = options.prospects.of(np.array([row])).dearest(options.best).value
-            worth = math.exp(min(rate - math.log(self.lam), 700.0))
+            worth = math.exp(min(options.prospects.log_worth(row, options.best), 700.0))
         return Leg(to_step, sign * fair_value, worth)
 
     def expected_cost(self, params: Mapping[str, Any]) -> float | None:
@@ -141,41 +139,27 @@ class StagedChoosing:
     # ------------------------------------------------------------------ details
 
     def _found(self) -> Options:
-        belief = self._beliefs.now(running=True)
-        numbers, walks, prices = self._continuations(belief)
+        state, belief = self._context.state, self._beliefs.now(running=True)
+        reached, left = state.staged.latest, self._left()
+        stages = {n: self._stages.index(reached[n].step) for n in state.paused}
+        prices = {n: self._whole(reached[n]) * self._shares[i + 1 :] for n, i in stages.items()}
+        numbers: list[int | None] = [n for n in stages if prices[n][0] <= left]
+        actions = _Actions(belief.posterior)
+        for number in numbers:
+            actions.add(self._beliefs.encoded(number), stages[number], number, prices[number])  # type: ignore[arg-type,index]
+        x = self._new(belief) if self._may_start() else None
         params = None
-        if self._may_start():
-            x = self._new(belief)
-            if x is not None:
+        if x is not None:
+            price = expected_cost(belief.price, x[None, :])[0] * self._shares
+            if price[0] <= left:
                 [params] = self._context.domain.decode(x[None, :])
-                numbers = [*numbers, None]
-                walks = [*walks, belief.posterior.walk(x, -1)]
-                prices = [*prices, expected_cost(belief.price, x[None, :])[0] * self._shares]
-        affordable = [i for i, price in enumerate(prices) if price[0] <= self._left()]
-        if not affordable:
-            return Options((), None, None, self.best)
-        walks, prices = [walks[i] for i in affordable], [prices[i] for i in affordable]
-        law = belief.posterior.law_of(walks)
-        numbers = [numbers[i] for i in affordable]
-        return Options(tuple(numbers), params, Prospects(law, walks, prices), self.best)
+                numbers.append(None)
+                actions.add(x, -1, NEW, price)
+        prospects = actions.prospects(self.lam) if numbers else None
+        return Options(tuple(numbers), params, prospects, self.best)
 
-    def _continuations(
-        self, belief: StagedBelief
-    ) -> tuple[list[int | None], list[Walk], list[Array]]:
-        """The paused trials, how their means will move, and the prices of their stages."""
-        latest, numbers = self._context.state.staged.latest, []
-        walks, prices = [], []
-        for number in self._context.state.paused:
-            stage = self._stages.index(latest[number].step)
-            x = self._beliefs.encoded(number)
-            numbers.append(number)
-            walks.append(belief.posterior.walk(x, stage, number))
-            prices.append(self._rate(number) * self._shares[stage + 1 :])
-        return numbers, walks, prices
-
-    def _rate(self, number: int) -> float:
+    def _whole(self, report: Report) -> float:
         """What a whole evaluation of a trial costs, by what it has cost so far."""
-        report = self._context.state.staged.latest[number]
         return report.cost / report.step * self._stages.last
 
     def _may_start(self) -> bool:
@@ -209,9 +193,31 @@ class StagedChoosing:
         order = np.argsort(np.asarray(belief.posterior.law(points).std), kind="stable")
         x = points[order[len(order) // 2]]
         prices = expected_cost(belief.price, x[None, :])[0] * self._shares
-        walk = belief.posterior.walk(x, -1)
-        one = Prospects(belief.posterior.law_of([walk]), [walk], [prices])
-        return float(one.equivalent_prices(self.lam)[0] / (self.lam * prices.sum()))
+        actions = _Actions(belief.posterior)
+        actions.add(x, -1, NEW, prices)
+        counting = actions.prospects(self.lam).counting_prices(np.array([0]))
+        return float(counting[0] / (self.lam * prices.sum()))
+
+
+class _Actions:
+    """Actions that are collected one by one."""
+
+    def __init__(self, posterior: CurvePosterior) -> None:
+        self._posterior = posterior
+        self._rows: list[tuple[Array, int, int]] = []
+        self._prices: list[Array] = []
+
+    def add(self, x: Array, stage: int, trial: int, prices: Array) -> None:
+        """Add the continuation of a trial from a stage, or the start of a new one."""
+        self._rows.append((x, stage, trial))
+        self._prices.append(prices)
+
+    def prospects(self, lam: float) -> Prospects:
+        """What they are worth."""
+        X = np.array([x for x, _, _ in self._rows])
+        trials = np.array([trial for _, _, trial in self._rows], dtype=np.intp)
+        law = self._posterior.law_of_trials(X, trials)
+        return Prospects(law, lambda i: self._posterior.steps(*self._rows[i]), self._prices, lam)
 
 
 def _same(before: Any, now: Any) -> bool:  # noqa: ANN401  states

@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
+
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.stages import Stages
@@ -79,11 +81,10 @@ class StagedSignals:
         if options.prospects is None:
             nothing = {"gain": 0.0, "cost": math.nan, "cost_spread": 0.0, "spread": 0.0}
             return Signal(n, n, -math.inf, nothing)
-        row, rate = options.prospects.dearest(options.best)
-        log_gain = float(options.prospects.law.log_ei(options.best).value[row])
-        cost = math.exp(log_gain - rate) if math.isfinite(rate) else math.nan
-        facts = {"gain": math.exp(log_gain), "cost": cost, "cost_spread": 0.0, "spread": 0.0}
-        return Signal(n, n, rate, facts)
+        row, log_worth = options.prospects.worthiest(options.best)
+        lam, price = self._choosing.lam, options.prospects.counting_prices(np.array([row]))[0]
+        facts = {"gain": math.exp(log_worth) * price, "cost": price / lam}
+        return Signal(n, n, math.log(lam) + log_worth, {**facts, "cost_spread": 0.0, "spread": 0.0})
 
 
 class StagedDeciding:

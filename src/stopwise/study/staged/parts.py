@@ -29,6 +29,7 @@ _NOT_WITH_STAGES = (
     "acquisition",
     "surrogate",
 )
+_LIGHT = Search(raw=256, restarts=3)  # of new configurations: a start may be left soon
 
 
 class StagedParts(NamedTuple):
@@ -73,7 +74,8 @@ def staged_parts(
     check_rules([*rules, *watched])
     beliefs = StagedBeliefs(context, stages)
     design = StagedDesign(context, spending, stages, beliefs)
-    choosing = StagedChoosing(context, stages, beliefs, search)
+    lighter = Search(min(search.raw, _LIGHT.raw), min(search.restarts, _LIGHT.restarts))
+    choosing = StagedChoosing(context, stages, beliefs, lighter)
     signals = StagedSignals(context, choosing)
     deciding = StagedDeciding(context, stages, signals, choosing, design, list(rules))
     asking = StagedAsking(context, stages, choosing, design)

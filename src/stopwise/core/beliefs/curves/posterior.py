@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,19 +27,6 @@ from stopwise.core.numerics.arrays import Array, Indices
 
 NEW = -1  # the trial of a configuration that was not begun
 _BLOCK = 512  # rows per pass over many candidates
-
-
-class Walk(NamedTuple):
-    """The final value of a trial: what is believed now, and how the stages to come will move it.
-
-    Args:
-        mean: Its mean, in units of the warp.
-        steps: Deviations of the steps of the mean, one for each stage to come; their squares add
-            up to the variance.
-    """
-
-    mean: float
-    steps: Array
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what derives from the fields is cached
@@ -113,8 +99,24 @@ class CurvePosterior:
             -d_half_variance * self._scale / normal.std[:, None],
         )
 
-    def walk(self, x: Array, stage: int, trial: int = NEW) -> Walk:
-        """The final value of a trial, and how the stages to come are expected to move its mean.
+    def law_of_trials(self, X: Array, trial: Indices) -> Law:
+        """The law of the final values of trials that have reported, in the user's units.
+
+        Args:
+            X: Their configurations, encoded.
+            trial: Which trials they are, as in the data.
+        """
+        same = self.data.trial[:, None] == np.asarray(trial)[None, :]
+        own = self._stages.own[self.data.stage, -1][:, None] * same
+        cross = self._cross(self._basis.values(self._scaled(X)).T) + own
+        u = cholesky.times_lower(self._whitener, np.asfortranarray(cross))
+        variance = self._prior_variance - np.einsum("ij,ij->j", u, u)
+        return self._warp.law(self._normal(self._residual @ u, variance))
+
+    def steps(self, x: Array, stage: int, trial: int = NEW) -> Array:
+        """Deviations of the steps that the mean of a final value takes at the stages to come.
+
+        Their squares add up to the variance of the final value, in units of the warp.
 
         Args:
             x: The configuration, encoded.
@@ -122,17 +124,11 @@ class CurvePosterior:
             trial: Which trial it is, as in the data.
         """
         ahead = np.arange(stage + 1, self.data.times.size)
-        mean, covariance = self._joint(x, ahead, trial)
+        _, covariance = self._joint(x, ahead, trial)
         covariance[np.diag_indices_from(covariance)] += NUGGET
         lower, _ = cholesky.factorise(covariance)
         # The final value is the sum of what each stage adds to its mean.
-        steps = np.abs(lower[-1]) * self._scale
-        return Walk(float(self._standardiser.inverse(mean[-1:])[0]), steps)
-
-    def law_of(self, walks: list[Walk]) -> Law:
-        """The law of the final values of walks, in the user's units."""
-        stds = [float(np.sqrt(walk.steps @ walk.steps)) for walk in walks]
-        return self._warp.law(Normal(np.array([walk.mean for walk in walks]), np.array(stds)))
+        return np.abs(lower[-1]) * self._scale
 
     def believing(self, X: Array, trial: Indices, stage: Indices) -> CurvePosterior:
         """As if trials had reported what is expected of them at stages to come."""
