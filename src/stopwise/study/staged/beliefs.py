@@ -135,8 +135,10 @@ class StagedBeliefs:
     def _fitted(self, reports: tuple[Report, ...], size: int) -> CurveFit:
         first = reports[:size]
         if self._fit is None or self._fit[0] != first:
-            bounds = self._context.options.minimised_bounds
-            self._fit = first, fit_curves(self._data(first), bounds)
+            options, costs = self._context.options, self._paid(first)[1]
+            price = (options.lam or 0.0) * float(np.median(costs)) if costs.size else 0.0
+            fit = fit_curves(self._data(first), options.minimised_bounds, price)
+            self._fit = first, fit
         return self._fit[1]
 
     def _price(self, reports: tuple[Report, ...], size: int) -> Price:

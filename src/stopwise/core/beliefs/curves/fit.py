@@ -22,6 +22,7 @@ _INNER = ((-1.5, 1.0), (math.log(0.15), 0.9), (math.log(0.4), 0.7))  # logit own
 _INNER_BOUNDS = ((-6.0, 1.5), (-5.0, 1.5), (-5.0, 1.5))
 _LENGTHSCALE, _LENGTHSCALE_SPREAD, _LENGTHSCALE_BOUNDS = 0.5, 0.9, (-3.0, 3.0)  # times sqrt(d)
 _GROWTH_SPREAD, _GROWTH_BOUNDS = 0.35, (-2.0, 2.0)
+_PRICES = 6.0  # prices of a whole evaluation that final values are expected to differ by, at least
 
 
 class CurveFit(NamedTuple):
@@ -37,6 +38,7 @@ class _Problem:
 
     data: CurveData
     z: Array
+    growth: float
 
     @cached_property
     def d(self) -> int:
@@ -46,7 +48,7 @@ class _Problem:
     def priors(self) -> Array:
         """Mean, deviation, lowest and highest of each parameter, (parameters, 4)."""
         lengthscale = math.log(_LENGTHSCALE * math.sqrt(self.d)), _LENGTHSCALE_SPREAD
-        growth = (0.0, _GROWTH_SPREAD, *_GROWTH_BOUNDS)
+        growth = (self.growth, _GROWTH_SPREAD, *_GROWTH_BOUNDS)
         inner = [(*prior, *bounds) for prior, bounds in zip(_INNER, _INNER_BOUNDS, strict=True)]
         rows = [(*lengthscale, *_LENGTHSCALE_BOUNDS)] * self.d + inner
         return np.array(rows + [growth] * self.data.last)
@@ -84,16 +86,22 @@ class _Evaluation:
 
 
 def fit_curves(
-    data: CurveData, bounds: tuple[float, float] = (-math.inf, math.inf)
+    data: CurveData,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    price: float = 0.0,
 ) -> CurveFit:
     """Fit the model of curves to reports; the same reports always give the same fit.
 
     Args:
         data: The reports; one that has a value at least.
         bounds: The lowest and the highest value that a final value can have.
+        price: Of a whole evaluation, in units of the objective. Who names it expects final values
+            to differ by several times as much. So where early values hardly differ, because they
+            are all still near chance, later ones are expected to differ more.
     """
     scales = StageScales.of(data, bounds)
-    problem = _Problem(data, scales.forward(data))
+    growth = _expected_growth(price / scales.standardiser.scale, data.last)
+    problem = _Problem(data, scales.forward(data), growth)
     mean, spread, *limits = problem.priors.T
     begin = problem.at(mean.copy())
     curvature = np.diag(spread**-2.0)
@@ -101,3 +109,10 @@ def fit_curves(
         problem.at, begin, curvature, np.stack(limits, axis=1), at_most=MOST_LIKELIHOODS
     )
     return CurveFit(problem.unpack(end.x), scales)
+
+
+def _expected_growth(price: float, stages: int) -> float:
+    """The log growth from stage to stage that is expected, with the price in standardised units."""
+    if stages == 0 or _PRICES * price <= 1.0:
+        return 0.0
+    return min(math.log(_PRICES * price) / stages, _GROWTH_BOUNDS[1])
