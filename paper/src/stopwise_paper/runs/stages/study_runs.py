@@ -39,8 +39,26 @@ def whole_runs(table: CurveTable, evaluations: float, seed: int) -> Ledger:
 
 
 def staged_runs(table: CurveTable, evaluations: float, seed: int) -> Ledger:
-    """The default study in stages."""
-    raise NotImplementedError
+    """The default study in stages: what it starts and continues is paid for, until it stops."""
+    ledger = Ledger(table)
+    paid: dict[int, float] = {}  # by row, since it was started
+    with threadpool_limits(limits=1, user_api="blas"):
+        study = sw.Study(
+            table.domain,
+            lam=table.lam(evaluations),
+            cost="reported",
+            seed=seed,
+            stages=sw.Stages(table.steps),
+        )
+        while ledger.stages_paid < _MOST_STAGES and not study.should_stop():
+            action = study.next()
+            row = _row(table, action.trial.params)
+            before = ledger.spent
+            value = ledger.advance(row)
+            paid[row] = paid.get(row, 0.0) + ledger.spent - before
+            told = None if np.isnan(value) else value
+            study.tell(action.trial, told, paid[row], step=action.to_step)
+    return ledger
 
 
 def _row(table: CurveTable, params: Mapping[str, Any]) -> int:
