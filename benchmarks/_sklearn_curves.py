@@ -3,10 +3,10 @@
 
     OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 python -m benchmarks._sklearn_curves
 
-Two problems of 128 configurations each: small neural networks on ``digits``, 27 epochs, and boosted
-trees on ``breast_cancer``, 81 trees. After each stage (a 27th, a ninth, a third of the steps, all of
-them) validation and test log loss and the CPU seconds of training since the stage before. Half of
-the data trains, a quarter each validates and tests.
+Two problems of 128 configurations each: small neural networks on ``digits``, 27 epochs, and
+boosted trees on ``breast_cancer``, 81 trees. After each stage (a 27th, a ninth, a third of the
+steps, all of them) validation and test log loss and the CPU seconds of training since the stage
+before. Half of the data trains, a quarter each validates and tests.
 """
 
 from __future__ import annotations
@@ -125,7 +125,13 @@ def main() -> None:
     made: dict[str, np.ndarray] = {}
     for name, space, steps, train, data in (
         ("digits-network", NETWORK, NETWORK_STEPS, network, load_digits(return_X_y=True)),
-        ("cancer-boosting", BOOSTING, BOOSTING_STEPS, boosting, load_breast_cancer(return_X_y=True)),
+        (
+            "cancer-boosting",
+            BOOSTING,
+            BOOSTING_STEPS,
+            boosting,
+            load_breast_cancer(return_X_y=True),
+        ),
     ):
         rows, found = measured(space, train, data)
         made[f"{name}/names"] = np.array(list(space))

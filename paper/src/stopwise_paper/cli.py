@@ -158,7 +158,9 @@ def _parser() -> argparse.ArgumentParser:
     beliefs.add_argument("--variant", action="append", default=[], help=f"one of {names}")
     _add_record_options(beliefs)
     beliefs.set_defaults(command=_beliefs)
-    stages = commands.add_parser("stages", help="run searches on learning curves, and compare them")
+    stages = commands.add_parser(
+        "stages", help="run searches on learning curves, and compare them"
+    )
     stages.add_argument("problems", nargs="*", metavar="TABLE", help="of curves; default: all")
     names = ", ".join(f"'{name}'" for name in METHODS)
     stages.add_argument("--method", action="append", default=[], help=f"one of {names}")

@@ -26,11 +26,13 @@ _COLOURS = dict(
     )
 )
 _LEGEND = """\
-Paid: judged regret of the best finished run plus all that was spent, in gaps from a table's median value to its best;
-means over tables of means over seeds, at the three prices (the gap is worth 20, 100 and 500 whole runs of median
-cost). Regret is in gaps, spent in median runs. Searches that know no price have, at each price, the one number of trials at which they pay least
-over all tables here, which a user would not know. Close: the share of runs whose best finished run came within 1 % of
-the best value of the table, and the median that these had spent until then.
+Paid: judged regret of the best finished run plus all that was spent, in gaps from a table's median
+value to its best; means over tables of means over seeds, at the three prices (the gap is worth 20,
+100 and 500 whole runs of median cost). Regret is in gaps, spent in median runs. Searches that know
+no price have, at each price, the one number of trials at which they pay least over all tables
+here, which a user would not know. Close: the share of runs whose best finished run came within 1 %
+of the best value of the table, and the median that these had spent until then. Targets: at most
+half of what whole runs spend at no higher regret; paid no more than ASHA.
 """
 
 
@@ -87,7 +89,13 @@ def _beside(rows: Sequence[Record]) -> list[str]:
     """In stages beside whole runs and ASHA, table by table."""
     if not rows:
         return []
-    head = ["table", "spent (whole runs)", "regret (whole runs)", "paid (whole runs; ASHA)", "targets"]
+    head = [
+        "table",
+        "spent (whole runs)",
+        "regret (whole runs)",
+        "paid (whole runs; ASHA)",
+        "targets",
+    ]
     lines = [_line(head), _line(["---"] * len(head))]
     for problem in dict.fromkeys(row["problem"] for row in rows):
         of_table = [row for row in rows if row["problem"] == problem]
@@ -97,11 +105,14 @@ def _beside(rows: Sequence[Record]) -> list[str]:
             f"{r['paid']:.2f} ({r['paid_whole']:.2f}; {r['paid_asha']:.2f})" for r in of_table
         )
         met = " / ".join(
-            f"{'yes' if r['half_the_cost'] else 'no'}, {'yes' if r['no_worse_than_asha'] else 'no'}"
-            for r in of_table
+            f"{_yes(r['half_the_cost'])}, {_yes(r['no_worse_than_asha'])}" for r in of_table
         )
         lines.append(_line([problem, spent, regret, paid, met]))
     return lines
+
+
+def _yes(met: object) -> str:
+    return "yes" if met else "no"
 
 
 def _joined(rows: Sequence[Record], name: str, form: str, factor: float) -> str:
@@ -136,8 +147,6 @@ def _panel(axes: Axes, rows: Sequence[Record]) -> None:
     for method in dict.fromkeys(row["method"] for row in rows):
         paid = [row["paid"] for row in rows if row["method"] == method]
         places = [EVALUATIONS.index(int(r["price"][4:])) for r in rows if r["method"] == method]
-        axes.plot(
-            places, paid, color=_COLOURS[method], marker="o", markersize=4, label=method
-        )
+        axes.plot(places, paid, color=_COLOURS[method], marker="o", markersize=4, label=method)
     style.log_axis(axes)
     axes.set_xticks(range(len(EVALUATIONS)), map(str, EVALUATIONS))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,6 +83,22 @@ class CurveTable:
         return self.gap / (evaluations * self.run_cost)
 
 
+class _Curves(NamedTuple):
+    """What was measured of configurations.
+
+    Args:
+        values: By stage.
+        paid: What was paid in all until each stage.
+        judged: By configuration.
+        source: Of the curves.
+    """
+
+    values: Array
+    paid: Array
+    judged: Array
+    source: str
+
+
 def half_of(problem: str) -> str:
     """``"chosen"`` if the method was chosen on it, ``"judged"`` if it was kept back."""
     collection, _, name = problem.partition(":")
@@ -143,7 +159,8 @@ def _alexnet(_name: str) -> CurveTable:
         paid.append(np.where(at < 0, first_epoch, hours[rows, np.maximum(at, 0)]))
     final = np.where(diverged, np.nan, values[-1])
     values[-1] = final
-    return _table(names, configs, _ALEXNET_STEPS, np.array(values).T, np.array(paid).T, final, REAL)
+    found = _Curves(np.array(values).T, np.array(paid).T, final, REAL)
+    return _table(names, configs, _ALEXNET_STEPS, found)
 
 
 def _taskset(task: str) -> CurveTable:
@@ -159,17 +176,19 @@ def _taskset(task: str) -> CurveTable:
     judged = np.where(broken[:, -1], np.nan, test[:, -1])
     lasted = np.where(broken.any(axis=1), broken.argmax(axis=1), steps[-1])
     paid = np.minimum(steps, np.maximum(lasted, 1)[:, None]) / steps[-1]
-    return _table(names, configs, _TASKSET_STEPS, values, paid, judged, REAL)
+    return _table(names, configs, _TASKSET_STEPS, _Curves(values, paid, judged, REAL))
 
 
 def _blood(_name: str) -> CurveTable:
     name = "curves/lcbench_blood_real_curves.npz"
     path = find_file(name, content="curves of LCBench", source=_SOURCE_BLOOD)
     with np.load(path, allow_pickle=False) as file:
-        valid, test = (100.0 - file[k].astype(np.float64) for k in ("val_accuracy", "test_accuracy"))
+        valid, test = (
+            100.0 - file[k].astype(np.float64) for k in ("val_accuracy", "test_accuracy")
+        )
         seconds = file["seconds"].astype(np.float64)
     steps = np.array(_LCBENCH_STEPS)
-    return _lcbench(valid[:, steps], seconds[:, steps], test[:, -1], REAL)
+    return _lcbench(_Curves(valid[:, steps], seconds[:, steps], test[:, -1], REAL))
 
 
 def _sklearn(name: str) -> CurveTable:
@@ -179,7 +198,8 @@ def _sklearn(name: str) -> CurveTable:
         configs = file[f"{name}/configs"].astype(np.float64)
         steps = tuple(map(int, file[f"{name}/steps"]))
         valid, test, seconds = np.moveaxis(file[f"{name}/measured"].astype(np.float64), 2, 0)
-    return _table(names, configs, steps, valid, seconds.cumsum(axis=1), test[:, -1], REAL)
+    found = _Curves(valid, seconds.cumsum(axis=1), test[:, -1], REAL)
+    return _table(names, configs, steps, found)
 
 
 def _surrogate(dataset: str) -> CurveTable:
@@ -189,7 +209,7 @@ def _surrogate(dataset: str) -> CurveTable:
         seconds = file["seconds"][i].astype(np.float64)
     steps = np.array(_LCBENCH_STEPS)
     paid = np.maximum.accumulate(seconds, axis=1)[:, steps]
-    return _lcbench(valid[:, steps], paid, valid[:, -1], SURROGATE)
+    return _lcbench(_Curves(valid[:, steps], paid, valid[:, -1], SURROGATE))
 
 
 def _surrogate_file() -> Path:
@@ -197,34 +217,18 @@ def _surrogate_file() -> Path:
     return find_file(name, content="surrogate curves of LCBench", source=_SOURCE_SURROGATE)
 
 
-def _lcbench(values: Array, paid: Array, judged: Array, source: str) -> CurveTable:
-    names = tuple(SPACE)
-    configs = tables().configs
-    return _table(names, configs, _LCBENCH_STEPS, values, paid, judged, source, SPACE)
+def _lcbench(found: _Curves) -> CurveTable:
+    return _table(tuple(SPACE), tables().configs, _LCBENCH_STEPS, found, SPACE)
 
 
 def _table(
     names: tuple[str, ...],
     configs: Array,
     steps: tuple[int, ...],
-    values: Array,
-    paid: Array,
-    judged: Array,
-    source: str,
-    space: Any = None,  # noqa: ANN401  a space
+    found: _Curves,
+    space: Any = None,  # noqa: ANN401  a space; from the ranges of the parameters if left out
 ) -> CurveTable:
-    """The table of configurations that differ; equal rows are one candidate.
-
-    Args:
-        names: Of parameters.
-        configs: Configurations.
-        steps: The stages.
-        values: By stage.
-        paid: What was paid in all until each stage.
-        judged: By configuration.
-        source: Of the curves.
-        space: Of the parameters; from their ranges if left out.
-    """
+    """The table of configurations that differ; equal rows are one candidate."""
     ranges = {
         name: sw.Real(float(column.min()), float(column.max()), log=name not in curves.LINEAR)
         for name, column in zip(names, configs.T, strict=True)
@@ -232,6 +236,7 @@ def _table(
     params = [dict(zip(names, row, strict=True)) for row in configs.tolist()]
     table = sw.Candidates(params, space or ranges)
     first = np.unique(table.index, return_index=True)[1]
-    costs = np.diff(paid, axis=1, prepend=0.0)[first]
+    costs = np.diff(found.paid, axis=1, prepend=0.0)[first]
     kept = tuple(params[i] for i in first)
-    return CurveTable(table.domain, kept, steps, values[first], costs, judged[first], source)
+    values, judged = found.values[first], found.judged[first]
+    return CurveTable(table.domain, kept, steps, values, costs, judged, found.source)

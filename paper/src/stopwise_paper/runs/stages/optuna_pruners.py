@@ -57,9 +57,7 @@ def tpe(table: CurveTable, n: int, seed: int, pruner: str) -> Ledger:
     return ledger
 
 
-def _run(
-    ledger: Ledger, study: optuna.Study, asked: optuna.trial.Trial, row: int
-) -> None:
+def _run(ledger: Ledger, study: optuna.Study, asked: optuna.trial.Trial, row: int) -> None:
     """Pay for stages until the pruner ends the run, it diverges or it is finished."""
     import optuna
 

@@ -76,9 +76,7 @@ def stages_plan(
     return sorted(cells, key=lambda cell: (cell.seed, half_of(cell.problem) == CHOSEN))
 
 
-def _cells(
-    problems: Sequence[str], methods: Sequence[str], seeds: int
-) -> Iterator[StagesCell]:
+def _cells(problems: Sequence[str], methods: Sequence[str], seeds: int) -> Iterator[StagesCell]:
     for problem in problems:
         for method in methods:
             for size in EVALUATIONS if method in STUDIES else COUNTS:

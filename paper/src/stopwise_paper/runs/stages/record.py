@@ -50,9 +50,7 @@ class StagesRun:
     seconds: float
 
     @classmethod
-    def of(
-        cls, cell: StagesCell, table: CurveTable, ledger: Ledger, seconds: float
-    ) -> StagesRun:
+    def of(cls, cell: StagesCell, table: CurveTable, ledger: Ledger, seconds: float) -> StagesRun:
         """The record of what a search paid for and found."""
         return cls(
             cell,
