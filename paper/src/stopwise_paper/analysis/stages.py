@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from stopwise_paper.problems.curve_tables import half_of
-from stopwise_paper.runs.stages.plan import EVALUATIONS, METHODS, STAGED, STUDIES, WHOLE
+from stopwise_paper.runs.stages.plan import (
+    EVALUATIONS,
+    HOURS,
+    METHODS,
+    STAGED,
+    STUDIES,
+    WHOLE,
+)
 from stopwise_paper.runs.stages.record import StagesRun
 
 ALL = "all"
@@ -93,6 +100,27 @@ def targets(rows: Rows) -> Rows:
             }
         )
     return found
+
+
+def alexnet_hours(runs: Iterable[StagesRun]) -> Rows:
+    """What studies on AlexNet spend, in hours, where accuracy has a price in hours."""
+    groups: dict[tuple[int, str], list[StagesRun]] = defaultdict(list)
+    for run in runs:
+        if run.cell.problem == "alexnet" and run.cell.method in STUDIES and run.cell.size in HOURS:
+            groups[run.cell.size, run.cell.method].append(run)
+    rows: Rows = []
+    for (size, method), group in sorted(groups.items()):
+        hours = [run.spent * run.run_cost for run in group]
+        measures = {
+            "runs": len(group),
+            "hours": float(np.mean(hours)),
+            "fewest_hours": min(hours),
+            "most_hours": max(hours),
+            "regret": float(np.mean([run.regret for run in group])),
+            "paid": float(np.mean([run.paid(size) for run in group])),
+        }
+        rows.append({"price": HOURS[size], "method": method} | measures)
+    return rows
 
 
 def _grouped(runs: Iterable[StagesRun]) -> dict[tuple[str, str, str], list[StagesRun]]:

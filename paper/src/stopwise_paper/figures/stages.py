@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stopwise_paper.analysis.stages import ALL, compare, targets
+from stopwise_paper.analysis.stages import ALL, alexnet_hours, compare, targets
 from stopwise_paper.figures import _style as style
 from stopwise_paper.figures._results import MissingTrajectoriesError
 from stopwise_paper.figures._style import Record, Sheet
@@ -44,7 +44,8 @@ def draw_stages(folder: Path) -> Iterator[Sheet]:
         raise MissingTrajectoriesError(message)
     rows = compare(runs)
     beside = targets(rows)
-    yield Sheet("stages", rows, text=_page(rows, beside))
+    hours = alexnet_hours(runs)
+    yield Sheet("stages", rows, text=_page(rows, beside, hours))
     yield Sheet("stages-targets", beside)
     yield _paid_sheet(rows)
 
@@ -52,15 +53,18 @@ def draw_stages(folder: Path) -> Iterator[Sheet]:
 # ------------------------------------------------------------------------------- tables
 
 
-def _page(rows: Sequence[Record], beside: Sequence[Record]) -> str:
+def _page(rows: Sequence[Record], beside: Sequence[Record], hours: Sequence[Record]) -> str:
     lines = [_LEGEND]
     for half, source in dict.fromkeys((row["half"], row["source"]) for row in rows):
         of_half = [row for row in rows if (row["half"], row["source"]) == (half, source)]
         names = sorted({row["problem"] for row in of_half} - {ALL})
-        lines += [f"## {source.capitalize()} curves, {half} half ({len(names)} tables)", ""]
+        tables = "1 table" if len(names) == 1 else f"{len(names)} tables"
+        lines += [f"## {source.capitalize()} curves, {half} half ({tables})", ""]
         lines += [*_methods([row for row in of_half if row["problem"] == ALL]), ""]
         pairs = [row for row in beside if (row["half"], row["source"]) == (half, source)]
         lines += [*_beside(pairs), ""]
+    if hours:
+        lines += ["## AlexNet, priced in hours", "", *_hours(hours)]
     return "\n".join(lines)
 
 
@@ -108,6 +112,16 @@ def _beside(rows: Sequence[Record]) -> list[str]:
             f"{_yes(r['half_the_cost'])}, {_yes(r['no_worse_than_asha'])}" for r in of_table
         )
         lines.append(_line([problem, spent, regret, paid, met]))
+    return lines
+
+
+def _hours(rows: Sequence[Record]) -> list[str]:
+    head = ["price", "", "runs", "hours (fewest to most)", "regret, gaps", "paid, gaps"]
+    lines = [_line(head), _line(["---"] * len(head))]
+    for row in rows:
+        spent = f"{row['hours']:.0f} ({row['fewest_hours']:.0f} to {row['most_hours']:.0f})"
+        numbers = [str(row["runs"]), spent, f"{row['regret']:.3f}", f"{row['paid']:.3f}"]
+        lines.append(_line([row["price"], row["method"], *numbers]))
     return lines
 
 

@@ -17,6 +17,7 @@ from stopwise_paper.runs.stages import halving, optuna_pruners, study_runs
 from stopwise_paper.runs.stages.ledger import Ledger
 
 EVALUATIONS = (20, 100, 500)  # median runs that the gap is worth
+HOURS = {54: "1 % for 5 hours", 214: "1 % for 20 hours"}  # the same, further prices of AlexNet
 WHOLE, STAGED = "whole runs", "stages"
 STUDIES: dict[str, Callable[[CurveTable, float, int], Ledger]] = {
     WHOLE: study_runs.whole_runs,
@@ -79,9 +80,15 @@ def stages_plan(
 def _cells(problems: Sequence[str], methods: Sequence[str], seeds: int) -> Iterator[StagesCell]:
     for problem in problems:
         for method in methods:
-            for size in EVALUATIONS if method in STUDIES else COUNTS:
+            for size in _sizes(problem, method):
                 for seed in range(seeds):
                     yield StagesCell(problem, method, size, seed)
+
+
+def _sizes(problem: str, method: str) -> tuple[int, ...]:
+    if method not in STUDIES:
+        return COUNTS
+    return (*EVALUATIONS, *HOURS) if problem == "alexnet" else EVALUATIONS
 
 
 def run_search(cell: StagesCell, table: CurveTable) -> Ledger:

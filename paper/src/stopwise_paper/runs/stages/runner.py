@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stopwise_paper.problems.curve_tables import curve_table
+from stopwise_paper.problems.data_folder import MissingDataError
 from stopwise_paper.runs.parallel import RunCounts, progress_bar, run_locally
 from stopwise_paper.runs.stages import record
 from stopwise_paper.runs.stages.plan import StagesCell, run_search, stages_plan
@@ -17,12 +18,18 @@ from stopwise_paper.runs.stages.record import StagesRun
 
 @dataclass(frozen=True, slots=True)
 class StagesRuns:
-    """What a call has run."""
+    """What a call has run.
+
+    Args:
+        counts: How many searches.
+        left_out: Tables whose data are missing, and what to do about it.
+    """
 
     counts: RunCounts
+    left_out: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"stages: {self.counts}"
+        return "\n".join([f"stages: {self.counts}", *self.left_out])
 
 
 def run_stages(
@@ -45,7 +52,9 @@ def run_stages(
         progress: Whether to show a bar with the time left.
     """
     folder = out / scale
-    cells = stages_plan(scale, methods, problems)
+    planned = stages_plan(scale, methods, problems)
+    missing = _missing_data(planned)
+    cells = [cell for cell in planned if cell.problem not in missing]
     finished = {run.cell for run in record.load(folder)}
     todo = [cell for cell in cells if cell not in finished]
     failed: dict[str, str] = {}
@@ -56,7 +65,19 @@ def run_stages(
             else:
                 failed[str(cell)] = outcome
             advance()
-    return StagesRuns(RunCounts(len(todo) - len(failed), len(cells) - len(todo), failed))
+    counts = RunCounts(len(todo) - len(failed), len(cells) - len(todo), failed)
+    return StagesRuns(counts, tuple(f"{name} left out. {why}" for name, why in missing.items()))
+
+
+def _missing_data(cells: Sequence[StagesCell]) -> dict[str, str]:
+    """Tables whose data are not here, and what to do about it."""
+    missing = {}
+    for problem in dict.fromkeys(cell.problem for cell in cells):
+        try:
+            curve_table(problem)
+        except MissingDataError as error:
+            missing[problem] = str(error)
+    return missing
 
 
 def run_cell(cell: StagesCell) -> StagesRun:
