@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass
+from itertools import pairwise
 from typing import Any
 
 from stopwise.core.checks import checked_whole
@@ -48,7 +49,7 @@ class Stages:
         given: Any = self.steps
         if isinstance(given, Sequence) and not isinstance(given, str):
             steps = tuple(checked_whole("a stage", step, most=_LARGEST) for step in given)
-            if not steps or any(a >= b for a, b in zip(steps, steps[1:], strict=False)):
+            if not steps or any(a >= b for a, b in pairwise(steps)):
                 message = (
                     f"Stages({shown(list(given))}): give steps that grow, such as [1, 3, 9], or"
                     " the last step alone."

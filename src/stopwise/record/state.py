@@ -85,7 +85,7 @@ class State:
     verdict: Verdict | None = None
     staged: Staged = field(default_factory=Staged)
 
-    def after(self, event: Event) -> State:  # noqa: C901, PLR0911  one case per event
+    def after(self, event: Event) -> State:  # noqa: C901, PLR0911, PLR0912  one case per event
         """The state after one more event.
 
         An event that has happened already changes nothing: version 0.1 wrote some events twice if

@@ -273,7 +273,8 @@ class Study(StagedStudy):
         self._context.log.check_writable()
         plain, cost, outcomes = unpacked(value, cost, outcomes)
         if self._staged is not None:
-            self._tell_stage(trial, plain, cost, step, done, charge, message)
+            of_stage = {"step": step, "done": done, "charge": charge, "message": message}
+            self._tell_stage(trial, plain, cost, **of_stage)
             return
         refuse_stages(step, done)
         if was_told(self._context, trial, plain, cost, message=message, outcomes=outcomes):

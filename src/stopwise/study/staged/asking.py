@@ -120,9 +120,7 @@ class StagedAsking:
         kind = Continue if number in state.staged.latest else Start
         return kind(_copied(state.pending[number]), leg.to_step, leg.fair_value, leg.worth)
 
-    def _started(
-        self, params: object, leg: Leg, began: float, *, designed: bool = False
-    ) -> Start:
+    def _started(self, params: object, leg: Leg, began: float, *, designed: bool = False) -> Start:
         cost = self._choosing.expected_cost(params)  # type: ignore[arg-type]
         trial = Trial(self._context.state.next, dict(params), cost)  # type: ignore[call-overload]
         leg = replace(leg, since=leg.fair_value)

@@ -35,6 +35,7 @@ from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.staged.beliefs import StagedBelief, StagedBeliefs
 
+_LOOKING_AROUND = 2.0  # whole evaluations, before one is finished
 _TYPICAL = 64  # points whose median deviation says how much of a start's price is paid as a rule
 
 
@@ -164,7 +165,19 @@ class StagedChoosing:
 
     def _may_start(self) -> bool:
         most, state = self._context.options.max_trials, self._context.state
-        return (most is None or state.asked < most) and not is_exhausted(self._context)
+        capped = most is not None and state.asked >= most
+        return not (capped or is_exhausted(self._context) or self._must_finish())
+
+    def _must_finish(self) -> bool:
+        """Whether one of the paused trials is to be finished before others are started.
+
+        So it is once looking around has cost as much as two whole evaluations: a model that has
+        seen no final value may expect ever more of new configurations.
+        """
+        state, costs = self._context.state, self._beliefs.paid()[1]
+        if math.isfinite(self.best) or not state.paused or not costs.size:
+            return False
+        return state.spent >= _LOOKING_AROUND * float(np.median(costs))
 
     def _left(self) -> float:
         total = self._context.budget.total

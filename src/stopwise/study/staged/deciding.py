@@ -84,7 +84,9 @@ class StagedSignals:
         row, log_worth = options.prospects.worthiest(options.best)
         lam, price = self._choosing.lam, options.prospects.counting_prices(np.array([row]))[0]
         facts = {"gain": math.exp(log_worth) * price, "cost": price / lam}
-        return Signal(n, n, math.log(lam) + log_worth, {**facts, "cost_spread": 0.0, "spread": 0.0})
+        return Signal(
+            n, n, math.log(lam) + log_worth, {**facts, "cost_spread": 0.0, "spread": 0.0}
+        )
 
 
 class StagedDeciding:
@@ -113,7 +115,9 @@ class StagedDeciding:
         if state.staged.running and verdict.rule != "initial":
             running = f"for new actions; {len(state.staged.running)} still running"
             verdict = replace(verdict, reason=f"{verdict.reason} ({running})")
-        return replace(verdict, reason=verdict.reason + self._paused()) if verdict.stop else verdict
+        return (
+            replace(verdict, reason=verdict.reason + self._paused()) if verdict.stop else verdict
+        )
 
     def unanswered(self) -> Verdict:
         """The verdict after a resume: go on, since trials that were being run come first."""

@@ -62,9 +62,10 @@ class StagedStudy(AmendableStudy):
         trial: Trial | Mapping[str, Any],
         value: Any,  # noqa: ANN401  as it was told
         cost: float | Sequence[float] | None,
+        *,
         step: int | None,
-        done: bool | None,  # noqa: FBT001  as it was told
-        charge: bool | None,  # noqa: FBT001
+        done: bool | None,
+        charge: bool | None,
         message: str,
     ) -> None:
         """Report a trial at a stage."""

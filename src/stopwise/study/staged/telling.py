@@ -83,9 +83,7 @@ class StagedTelling:
         paid = cost
         if paid is None and at is None and isinstance(trial, Trial):  # it ended on the way
             paid = self._paid_until_end(trial, before)
-        told = observation_of(
-            self._context, trial, value, paid, charge=charge, message=message
-        )
+        told = observation_of(self._context, trial, value, paid, charge=charge, message=message)
         self._check_cost(before, told.cost)
         reached = before.step if before is not None else 0
         return TrialTold(told, step=reached if at is None else at)

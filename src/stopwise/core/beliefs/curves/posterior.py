@@ -136,9 +136,7 @@ class CurvePosterior:
             self._joint(x, np.array([i]), int(t))[0][0]
             for x, t, i in zip(X, trial, stage, strict=True)
         ]
-        return CurvePosterior(
-            self.data.with_(X, trial, stage), self.fit, np.append(self.z, means)
-        )
+        return CurvePosterior(self.data.with_(X, trial, stage), self.fit, np.append(self.z, means))
 
     # ------------------------------------------------------------------ details
 
@@ -202,7 +200,9 @@ class CurvePosterior:
         of, rows = self._stages, np.ix_(self.data.stage, stages)
         kernel = self._basis.values(self._scaled(x[None, :]))[0]
         same = (self.data.trial == trial) & (trial != NEW)
-        cross = of.neighbours[rows] * kernel[:, None] + of.mean[rows] + of.own[rows] * same[:, None]
+        cross = (
+            of.neighbours[rows] * kernel[:, None] + of.mean[rows] + of.own[rows] * same[:, None]
+        )
         u = cholesky.times_lower(self._whitener, np.asfortranarray(cross))
         covariance = of.total[np.ix_(stages, stages)] - u.T @ u
         return self._residual @ u, np.asarray(covariance)
