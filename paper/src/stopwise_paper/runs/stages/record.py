@@ -104,7 +104,9 @@ def append(run: StagesRun, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / FILE).open("ab+") as file:
         file.seek(0)
-        file.truncate(file.read().rfind(b"\n") + 1)
+        content = file.read()
+        if not content.endswith(b"\n"):
+            file.truncate(content.rfind(b"\n") + 1)
         file.write(run.to_json().encode() + b"\n")
 
 
