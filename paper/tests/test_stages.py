@@ -116,6 +116,7 @@ def test_hyperband_starts_brackets_at_different_stages(table):
     ledger = hyperband(table, 20, seed=0)
     assert len(ledger.reached) == 20
     assert ledger.finished > asha(table, 20, seed=0).finished
+    assert len(hyperband(table, 200, seed=0).reached) == len(table)
 
 
 @pytest.mark.parametrize("pruner", PRUNERS)

@@ -42,7 +42,7 @@ def hyperband(table: CurveTable, n: int, seed: int) -> Ledger:
     rows = iter(_random_rows(table, n, seed))
     last = len(table.steps)
     best_rungs: dict[int, dict[int, float]] = defaultdict(dict)
-    left, bracket = n, last - 1
+    left, bracket = min(n, len(table)), last - 1
     while left > 0:
         size = min(left, int(np.ceil(last / (bracket + 1) * ETA**bracket)))
         left -= size
