@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from stopwise.core.checks import checked_whole
+from stopwise.core.numerics.limits import as_float
 from stopwise.errors import InputError, InputTypeError, shown
 
 _LARGEST = 10**12  # steps
@@ -64,8 +65,9 @@ class Stages:
                 " each is a decision."
             )
             raise InputError(message)
-        if not isinstance(self.usable, bool):
-            message = f"usable={shown(self.usable)}: give True if early values are results."
+        usable: object = self.usable
+        if not isinstance(usable, bool):
+            message = f"usable={shown(usable)}: give True if early values are results."
             raise InputTypeError(message)
         object.__setattr__(self, "steps", steps)
 
@@ -104,11 +106,12 @@ def checked_stages(given: object) -> Stages | None:
 
 def _geometric(last: int, eta: float, first: int) -> tuple[int, ...]:
     """The last step divided by eta again and again, rounded, down to the first."""
-    if isinstance(eta, bool) or not isinstance(eta, int | float) or not 1.0 < eta <= _LARGEST:
+    factor = as_float(eta)
+    if not 1.0 < factor <= _LARGEST:
         message = f"eta={shown(eta)}: give a factor above 1, such as 3."
         raise InputError(message)
-    steps, step = {last}, last / eta
+    steps, step = {last}, last / factor
     while round(step) >= first and len(steps) <= _MOST:
         steps.add(round(step))
-        step /= eta
+        step /= factor
     return tuple(sorted(steps))

@@ -273,8 +273,7 @@ class Study(StagedStudy):
         self._context.log.check_writable()
         plain, cost, outcomes = unpacked(value, cost, outcomes)
         if self._staged is not None:
-            of_stage = {"step": step, "done": done, "charge": charge, "message": message}
-            self._tell_stage(trial, plain, cost, **of_stage)
+            self._tell_stage(trial, plain, cost, (step, done, charge), message)
             return
         refuse_stages(step, done)
         if was_told(self._context, trial, plain, cost, message=message, outcomes=outcomes):
@@ -309,7 +308,7 @@ class Study(StagedStudy):
         that are far off the data's scale, and names bounds that the values seem to have.
         """
         verdict = self.should_stop()
-        if not self._design.is_done:
+        if not self._design.is_done or self._staged is not None:
             return f"{verdict.rule}: {verdict.reason}."
         rules = [*self.rules, *self.watched]
         return explain(self._context, self._snapshots.now(), rules, verdict)

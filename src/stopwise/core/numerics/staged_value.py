@@ -88,7 +88,7 @@ def leaving_means(steps: ArrayLike, prices: ArrayLike) -> Array:
     for k in reversed(range(last)):
         value = _before(value, root, s[:, k + 1], c[:, k + 1], rest[:, k + 1])
         root = _left_at(value, s[:, k], c[:, k], dearest[:, k], cheapest[:, k])
-    return root
+    return np.asarray(root)
 
 
 def _before(value: _Hinges, root: Array, std: Array, price: Array, rest: Array) -> _Hinges:
@@ -107,7 +107,7 @@ def _before(value: _Hinges, root: Array, std: Array, price: Array, rest: Array) 
 def _left_at(value: _Hinges, std: Array, price: Array, low: Array, high: Array) -> Array:
     """The mean at which the expected value is the price: Newton on its logarithm, in a bracket."""
     scale, log_price, mean = std + price, np.log(price), 0.5 * (low + high)
-    for _ in range(_ITERATIONS):
+    for _ in range(_ITERATIONS):  # pragma: no branch  it ends by far sooner
         ahead, slope = (each[:, 0] for each in value.expected(mean[:, None], std))
         is_low = ahead >= price
         low, high = np.where(is_low, mean, low), np.where(is_low, high, mean)

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -77,12 +80,23 @@ class StagedAsking:
     @single_threaded
     def _whole(self) -> Trial:
         began = time.perf_counter()
-        params = self._design.next()
+        params: Mapping[str, Any] | None = self._design.next()
         if params is None and self._context.state.staged.reports:
             params = self._choosing.options().params
         if params is None:
             raise NothingLeftError(self._nothing_left())
         return self._started(params, Leg(self._stages.last), began).trial
+
+    def worths(self) -> dict[int, float]:
+        """How many times its price each paused trial is worth going on with, by number."""
+        options = self._choosing.options()
+        if options.prospects is None:
+            return {}
+        return {
+            number: math.exp(min(options.prospects.log_worth(row, options.best), 700.0))
+            for row, number in enumerate(options.numbers)
+            if number is not None
+        }
 
     # ------------------------------------------------------------------ details
 
@@ -120,9 +134,11 @@ class StagedAsking:
         kind = Continue if number in state.staged.latest else Start
         return kind(_copied(state.pending[number]), leg.to_step, leg.fair_value, leg.worth)
 
-    def _started(self, params: object, leg: Leg, began: float, *, designed: bool = False) -> Start:
-        cost = self._choosing.expected_cost(params)  # type: ignore[arg-type]
-        trial = Trial(self._context.state.next, dict(params), cost)  # type: ignore[call-overload]
+    def _started(
+        self, params: Mapping[str, Any], leg: Leg, began: float, *, designed: bool = False
+    ) -> Start:
+        cost = self._choosing.expected_cost(params)
+        trial = Trial(self._context.state.next, dict(params), cost)
         leg = replace(leg, since=leg.fair_value)
         self._context.log.commit(TrialAsked(trial, designed, None, leg=leg), began)
         return Start(_copied(trial), leg.to_step, leg.fair_value, leg.worth)

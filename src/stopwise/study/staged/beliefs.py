@@ -13,10 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.core.beliefs.curves import CurveData, CurveFit, CurvePosterior
-from stopwise.core.beliefs.curves import condition_curves, fit_curves
+from stopwise.core.beliefs.curves import (
+    CurveData,
+    CurveFit,
+    CurvePosterior,
+    condition_curves,
+    fit_curves,
+)
 from stopwise.core.beliefs.curves.data import stage_times
-from stopwise.core.beliefs.hyperparameters import Hyperparameters
 from stopwise.core.beliefs.prices import LearnedCost, LearnedPrice, Price, is_known
 from stopwise.core.beliefs.refits import RefitAtSizes
 from stopwise.core.numerics.arrays import Array
@@ -51,7 +55,7 @@ class StagedBeliefs:
         self._stages = stages
         self._rows: dict[int, tuple[Mapping[str, Any], Array]] = {}
         self._fit: tuple[tuple[Report, ...], CurveFit] | None = None
-        self._price_fit: tuple[tuple[Report, ...], Hyperparameters] | None = None
+        self._price_fit: tuple[tuple[Report, ...], Price] | None = None
         self._known_price: Price | None = None
         self._kept: list[tuple[tuple[object, ...], Mapping[int, Leg], StagedBelief]] = []
 
@@ -153,10 +157,12 @@ class StagedBeliefs:
             return model.price(domain, X, costs)
         first = reports[:size]
         if self._price_fit is None or self._price_fit[0] != first:
-            price = model.price(domain, *self._paid(first))
-            hyper = price.posterior.hyper if isinstance(price, LearnedPrice) else None
-            self._price_fit = first, hyper  # type: ignore[assignment]  # a learned price has one
-        return model.price_as_fitted(domain, X, costs, self._price_fit[1])
+            learned = model.price(domain, *self._paid(first))
+            self._price_fit = first, learned
+        fitted = self._price_fit[1]
+        if not isinstance(fitted, LearnedPrice):
+            return fitted
+        return model.price_as_fitted(domain, X, costs, fitted.posterior.hyper)
 
     def _paid(self, reports: tuple[Report, ...]) -> tuple[Array, Array]:
         """Trials, and what a whole evaluation of each would cost by what it has cost so far."""

@@ -27,9 +27,9 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
-from stopwise.core.stages import Stages
-from stopwise.core.staged_actions import Prospects
 from stopwise.core.space import Finite
+from stopwise.core.staged_actions import Prospects
+from stopwise.core.stages import Stages
 from stopwise.record.staged import Leg, Report
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import is_exhausted

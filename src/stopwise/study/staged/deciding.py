@@ -133,10 +133,10 @@ class StagedDeciding:
         failed = failures_verdict(state.history)
         if failed is not None:
             return failed
-        if not state.staged.reports or (
-            not self._design.is_begun and self._design.next() is not None
-        ):
+        if not self._design.is_begun and (self._design.next() is not None or state.pending):
             return Verdict.not_yet("initial", self._design.words())
+        if not state.staged.reports:
+            return self._nothing_left()
         options = self._choosing.options()
         if options.prospects is None and not state.staged.running:
             return self._nothing_left()

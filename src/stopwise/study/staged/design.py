@@ -9,6 +9,7 @@ from typing import Any
 from stopwise.core.stages import Stages
 from stopwise.study.context import StudyContext
 from stopwise.study.designs import DesignSoFar, design_of
+from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.initial_design import TRIES, InitialDesign, distinct
 from stopwise.study.spending import Spending
 from stopwise.study.staged.beliefs import StagedBeliefs
@@ -44,10 +45,14 @@ class StagedDesign(InitialDesign):
     @property
     def is_begun(self) -> bool:
         """Whether enough configurations are begun; where many fail, others are tried instead."""
-        state = self._context.state
+        state, most = self._context.state, self._context.options.max_trials
+        if not state.staged.reports:
+            return False
+        if (most is not None and state.asked >= most) or is_exhausted(self._context):
+            return True
         alive = state.next - sum(o.failed for o in state.history)
         enough = alive >= max(self.wanted // 2, 1) or state.next >= TRIES * self.wanted
-        return state.next >= self.wanted and enough and bool(state.staged.reports)
+        return state.next >= self.wanted and enough
 
     @property
     def is_done(self) -> bool:

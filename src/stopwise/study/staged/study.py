@@ -57,18 +57,27 @@ class StagedStudy(AmendableStudy):
         """Trials that have reached a stage and are not being run."""
         return tuple(self._context.state.paused.values())
 
+    @exclusive
+    @single_threaded
+    def worth_going_on(self) -> dict[int, float]:
+        """How many times its price going on with each paused trial is worth now, by number.
+
+        Below 1 it is left. Empty without stages, and before any trial has finished.
+        """
+        if self._staged is None or not self._design.is_done:
+            return {}
+        return self._staged.asking.worths()
+
     def _tell_stage(
         self,
         trial: Trial | Mapping[str, Any],
         value: Any,  # noqa: ANN401  as it was told
         cost: float | Sequence[float] | None,
-        *,
-        step: int | None,
-        done: bool | None,
-        charge: bool | None,
+        of_stage: tuple[int | None, bool | None, bool | None],
         message: str,
     ) -> None:
-        """Report a trial at a stage."""
+        """Report a trial at a stage: step, whether it is done, whether it is charged."""
+        step, done, charge = of_stage
         began = time.perf_counter()
         assert self._staged is not None  # noqa: S101  the caller has seen to it
         event = self._staged.telling.event(

@@ -112,7 +112,7 @@ def fit_curves(
 
 
 def _expected_growth(price: float, stages: int) -> float:
-    """The log growth from stage to stage that is expected, with the price in standardised units."""
+    """The expected log growth from stage to stage; the price is in standardised units."""
     if stages == 0 or _PRICES * price <= 1.0:
         return 0.0
     return min(math.log(_PRICES * price) / stages, _GROWTH_BOUNDS[1])

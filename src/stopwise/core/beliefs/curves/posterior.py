@@ -128,7 +128,7 @@ class CurvePosterior:
         covariance[np.diag_indices_from(covariance)] += NUGGET
         lower, _ = cholesky.factorise(covariance)
         # The final value is the sum of what each stage adds to its mean.
-        return np.abs(lower[-1]) * self._scale
+        return np.asarray(np.abs(lower[-1]) * self._scale)
 
     def believing(self, X: Array, trial: Indices, stage: Indices) -> CurvePosterior:
         """As if trials had reported what is expected of them at stages to come."""
