@@ -1,49 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stages: what is accepted, what it means, and what is refused."""
-
-from typing import Any
+"""Stages: what is understood, and what is refused in words."""
 
 import pytest
 
-import stopwise as sw
 from stopwise.core.stages import Stages, checked_stages
 from stopwise.errors import InputError, InputTypeError
 
 
-def test_geometric_and_explicit_steps() -> None:
-    assert sw.Stages(81, eta=3) == Stages([1, 3, 9, 27, 81])  # type: ignore[arg-type]
-    assert Stages(81).after(0) == 1  # type: ignore[arg-type]
-    assert Stages(81).after(9) == 27  # type: ignore[arg-type]
-    assert Stages(1).steps == (1,)  # type: ignore[arg-type]
-    stages = Stages([5, 20], usable=True)  # type: ignore[arg-type]
-    assert (len(stages), stages.last, stages.index(20), str(stages)) == (2, 20, 1, "5, 20")
+def test_stages_are_divided_down_from_the_last():
+    assert Stages(81).steps == (1, 3, 9, 27, 81)
+    assert Stages(100, eta=10, first=5).steps == (10, 100)
+    assert Stages(1).steps == (1,)
+    assert Stages([5, 50]) == Stages((5, 50))
+
+
+def test_what_follows_a_step():
+    stages = Stages([2, 4, 9])
+    assert [stages.after(step) for step in (0, 2, 4)] == [2, 4, 9]
+    assert [stages.index(step) for step in (2, 4, 9)] == [0, 1, 2]
+    assert (len(stages), stages.last, str(stages)) == (3, 9, "2, 4, 9")
 
 
 @pytest.mark.parametrize(
-    ("steps", "options", "said"),
+    ("given", "options", "error", "words"),
     [
-        ([], {}, "steps that grow"),
-        ([3, 3], {}, "steps that grow"),
-        ([9, 3], {}, "steps that grow"),
-        ([0, 3], {}, "at least 1"),
-        (0, {}, "at least 1"),
-        ("81", {}, "whole number"),
-        (81, {"eta": 1}, "above 1"),
-        (81, {"eta": "3x"}, "above 1"),
-        (81, {"first": 100}, "at most 81"),
-        (10**9, {"eta": 1.2}, "at most 50"),
-        (81, {"usable": 1}, "usable=1"),
+        ([], {}, InputError, "give steps that grow"),
+        ([3, 3], {}, InputError, "give steps that grow"),
+        ([9, 3], {}, InputError, "give steps that grow"),
+        ([0, 3], {}, InputError, "a stage"),
+        ([1, 2.5], {}, Exception, "a stage"),
+        ("81", {}, Exception, "the last stage"),
+        (0, {}, InputError, "the last stage"),
+        (81, {"eta": 1}, InputError, "a factor above 1"),
+        (81, {"eta": True}, InputError, "a factor above 1"),
+        (81, {"eta": "3"}, InputError, "a factor above 1"),
+        (81, {"first": 100}, InputError, "first"),
+        (81, {"usable": 1}, InputTypeError, "usable"),
+        (list(range(1, 60)), {}, InputError, "at most 50"),
+        (10**9, {"eta": 1.1}, InputError, "at most 50"),
     ],
 )
-def test_what_is_refused(steps: Any, options: dict[str, Any], said: str) -> None:
-    with pytest.raises((InputError, InputTypeError), match=said):
-        Stages(steps, **options)
+def test_stages_that_cannot_be_are_refused(given, options, error, words):
+    with pytest.raises(error, match=words):
+        Stages(given, **options)
 
 
-def test_the_option() -> None:
+def test_the_option_takes_what_stages_take():
     assert checked_stages(None) is None
-    assert checked_stages([1, 4]) == Stages([1, 4])  # type: ignore[arg-type]
-    assert checked_stages(9) == Stages([1, 3, 9])  # type: ignore[arg-type]
-    for wrong in ("81", True, 3.5):
-        with pytest.raises(InputTypeError, match=r"sw\.Stages"):
+    assert checked_stages(Stages(9)) == checked_stages(9) == Stages([1, 3, 9])
+    assert checked_stages([2, 5]).steps == (2, 5)
+    for wrong in (True, "81", 2.5):
+        with pytest.raises(InputTypeError, match="a list of steps"):
             checked_stages(wrong)

@@ -3,6 +3,7 @@
 
 import math
 import shutil
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
 from stopwise.record.outcomes import Pruned
 from stopwise.study.choosing import NothingLeftError
+from stopwise.study.external import ExternalStudy
 
 SPACE = {"x": sw.Real(0.0, 1.0)}
 STAGES = sw.Stages([1, 3, 9])  # type: ignore[arg-type]
@@ -39,15 +41,15 @@ def go_on(study: sw.Study, actions: int) -> list[tuple[Any, ...]]:
     return taken
 
 
-def finished() -> sw.Study:
+@cache
+def whole() -> tuple[sw.Study, list[tuple[Any, ...]]]:
+    """A study that has stopped, and its actions; to be looked at only."""
     study = begun()
-    go_on(study, 200)
-    return study
+    return study, go_on(study, 200)
 
 
 def test_a_study_starts_many_finishes_few_and_stops() -> None:
-    study = begun()
-    taken = go_on(study, 200)
+    study, taken = whole()
     assert study.should_stop().stop
     assert [what[0] for what in taken[:4]] == ["Start"] * 4  # the design, at the first stage
     assert {what[3] for what in taken[:4]} == {1}
@@ -63,7 +65,7 @@ def test_a_study_starts_many_finishes_few_and_stops() -> None:
 
 def test_the_verdict_is_that_of_the_lowest_fair_value() -> None:
     study = begun()
-    for _ in range(60):
+    for _ in range(14):
         if study.should_stop().stop:
             break
         action = study.next()
@@ -78,8 +80,7 @@ def test_the_verdict_is_that_of_the_lowest_fair_value() -> None:
 
 
 def test_a_trial_that_has_just_reported_is_left_only_for_a_reason() -> None:
-    study = begun()
-    taken = go_on(study, 200)
+    study, taken = whole()
     stayed = 0
     for before, after in pairwise(taken):
         if before[1] != after[1] or after[0] == "Start":
@@ -94,7 +95,7 @@ def test_a_trial_that_has_just_reported_is_left_only_for_a_reason() -> None:
 
 
 def test_replay_is_live() -> None:
-    study = finished()
+    study, _ = whole()
     [replayed] = sw.replay(study, study.rules)
     assert replayed.verdict is not None
     assert replayed.verdict.stop
@@ -114,9 +115,8 @@ def test_looking_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_resumed_study_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    whole = begun()
-    expected = go_on(whole, 14)
-    for count in (2, 5, 8):
+    expected = whole()[1][:12]
+    for count in (2, 7):
         killed = tmp_path / f"killed-{count}.jsonl"
         study = begun(journal=killed)
         taken = go_on(study, count)
@@ -134,7 +134,7 @@ def test_a_resumed_study_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> N
         study.tell(again.trial, curve(again.trial.params, step), step=step)
         what = type(again).__name__, again.trial.number, dict(again.trial.params)
         taken.append((*what, step, again.fair_value, again.worth))
-        taken += go_on(study, 14 - len(taken))
+        taken += go_on(study, 12 - len(taken))
         assert taken == expected
         verdict = study.should_stop()
         study.close()
@@ -263,7 +263,8 @@ def test_ask_is_the_special_case_of_a_whole_evaluation() -> None:
 
 
 def test_amending_and_dropping() -> None:
-    study = finished()
+    study = begun(lam=0.05)
+    go_on(study, 200)
     best = study.best
     assert best is not None
     study.amend(best.number, 5.0)
@@ -293,6 +294,28 @@ def test_amending_and_dropping() -> None:
 def test_options_that_do_not_go_with_stages(options: dict[str, Any], said: str) -> None:
     with pytest.raises((InputError, InputTypeError), match=said):
         begun(**options)
+
+
+def test_what_is_not_for_stages() -> None:
+    study = begun()
+    go_on(study, 12)
+    with pytest.raises(InputError, match="whole evaluations"):
+        study.guarantee()
+    with pytest.raises(InputError, match="cannot decide"):
+        study.record("convergence")
+    study.record(sw.stopping.FixedTrials(3))
+    assert "evaluations" in study.traces
+    with pytest.raises(InputError, match="somebody else chooses"):
+        ExternalStudy(SPACE, lam=0.1, stages=STAGES)
+
+
+def test_all_trials_may_fail() -> None:
+    study = begun(max_trials=3)
+    while not study.should_stop().stop:
+        study.tell(study.next().trial, None)
+    assert study.best is None
+    assert study.should_stop().rule == "exhausted"
+    assert begun(max_trials=3).paused == ()
 
 
 def test_bounds_and_maximising() -> None:

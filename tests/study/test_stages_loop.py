@@ -2,6 +2,7 @@
 """minimize with stages: generators, report, executors, resumes, and objectives that misbehave."""
 
 import math
+import runpy
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
+from tests.support.repository import ROOT
 
 SPACE = {"x": sw.Real(0.0, 1.0)}
 STAGES = sw.Stages([1, 3, 9])  # type: ignore[arg-type]
@@ -121,3 +123,13 @@ def test_a_curve_that_stops_without_a_word() -> None:
     result = run(lambda _: iter([(1, 1.0)]), max_trials=4)
     assert result.best is None or not result.history.succeeded
     assert "ended at step 1 of 9 without a word" in result.history[0].message
+
+
+@pytest.mark.slow
+def test_the_example_tunes_a_network(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("sklearn")
+    runpy.run_path(str(ROOT / "examples" / "epochs.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "to epoch 1, worth" in printed
+    assert "times its price" in printed
+    assert "best " in printed

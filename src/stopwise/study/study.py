@@ -25,6 +25,7 @@ from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Space, as_domain
 from stopwise.core.space.held import Holding
+from stopwise.errors import InputError
 from stopwise.record.events import (
     TrialTold,
     VerdictGiven,
@@ -332,6 +333,8 @@ class Study(StagedStudy):
         Args:
             delta: Risk of the bound on the number of evaluations.
         """
+        if self._staged is not None:
+            raise InputError("the guarantee is about whole evaluations: not of stages yet.")
         return guarantee_of(
             self._context, self._design, self._snapshots, self._choosing, self.rules, delta
         )

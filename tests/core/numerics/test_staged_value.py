@@ -1,88 +1,118 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fair value of a box that is paid for in stages, against quadrature and its laws."""
+"""The fair value of a box that is paid for in stages, against backward induction on a grid."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from stopwise.core.numerics import staged_value
 from stopwise.core.numerics.normal import pbgi
 from stopwise.core.numerics.staged_value import equivalent_price, leaving_means
 
+_NODES = np.linspace(-8.0, 8.0, 801)  # of the trapezoidal rule, which stands kinks
+_WEIGHTS = np.exp(-0.5 * _NODES**2)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
-def _by_grid(steps: list[float], prices: list[float]) -> float:
-    """The mean at which a box is left, by backward induction on a dense grid."""
-    mean = np.linspace(-30.0, 15.0, 9001)
-    z = np.linspace(-6.0, 6.0, 241)
-    weights = np.exp(-0.5 * z**2)
-    weights /= weights.sum()
-    value = np.maximum(-mean, 0.0)
-    for std, price in zip(reversed(steps), reversed(prices), strict=True):
-        ahead = np.zeros_like(mean)
-        for weight, node in zip(weights, z, strict=True):
-            ahead += weight * np.interp(mean + std * node, mean, value)
-        going_on = ahead - price
+amounts = st.floats(1e-3, 1.0)
+
+
+@st.composite
+def boxes(draw, most=4):
+    r = draw(st.integers(1, most))
+    listed = st.lists(amounts, min_size=r, max_size=r)
+    return np.array(draw(listed)), np.array(draw(listed))
+
+
+def by_induction(steps, prices, points=4001):
+    """The mean at which a box is left: V on a fine grid, expectations by the trapezoidal rule."""
+    reach = 9.0 * np.sqrt((steps**2).sum()) + prices.sum()
+    grid = np.linspace(-reach, reach, points)
+    value = np.maximum(-grid, 0.0)
+    for s, c in zip(steps[::-1], prices[::-1], strict=True):
+        ahead = np.zeros_like(grid)
+        for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+            at = grid + s * node
+            beyond = np.where(at < -reach, value[0] - (at + reach), 0.0)  # the slope there is -1
+            ahead += weight * (np.interp(at, grid, value) + beyond)
+        going_on = ahead - c
         value = np.maximum(going_on, 0.0)
-    inner = slice(1500, None)  # away from the left end, where the grid is cut off
-    first = int(np.flatnonzero(going_on[inner] < 0.0)[0]) + 1500
-    below, above = going_on[first - 1], going_on[first]
-    return float(mean[first - 1] + (mean[first] - mean[first - 1]) * below / (below - above))
+    last = np.flatnonzero(going_on >= 0.0)[-1]
+    a, b = going_on[last], going_on[last + 1]
+    return grid[last] + (grid[1] - grid[0]) * a / (a - b)
 
 
 @pytest.mark.parametrize(
     ("steps", "prices"),
     [
-        ([0.5, 0.5], [0.05, 0.1]),
-        ([0.3, 0.4, 0.8], [0.01, 0.05, 0.2]),
-        ([1.0, 0.5, 0.2, 0.1], [0.02, 0.06, 0.2, 0.5]),
+        ([0.5], [0.01]),
+        ([0.3, 0.4], [0.01, 0.09]),
+        ([0.3, 0.4], [0.2, 0.05]),
+        ([0.1, 0.2, 0.4], [0.01, 0.03, 0.09]),
+        ([0.6, 0.1, 0.1, 0.05], [0.02, 0.06, 0.18, 0.5]),
+        ([0.05, 0.05, 0.8], [0.01, 0.02, 0.04]),
     ],
 )
-def test_it_is_what_backward_induction_on_a_grid_gives(
-    steps: list[float], prices: list[float]
-) -> None:
-    # The hinges are chords of a convex function, a little above it.
-    found = float(leaving_means([steps], [prices])[0])
-    assert found == pytest.approx(_by_grid(steps, prices), abs=2e-3)
+def test_the_mean_at_which_a_box_is_left(steps, prices):
+    s, c = np.array(steps), np.array(prices)
+    error = leaving_means([s], [c])[0] - by_induction(s, c)
+    assert abs(error) < 2e-3 * np.sqrt((s**2).sum())
 
 
-def test_one_stage_is_the_fair_value_of_a_box() -> None:
-    steps, prices = [[0.5], [0.3], [1e-3], [0.0]], [[0.01], [0.5], [1e-9], [0.1]]
-    expected = pbgi(0.0, np.ravel(steps), np.ravel(prices))
-    np.testing.assert_allclose(-leaving_means(steps, prices), expected, rtol=1e-12)
-    np.testing.assert_allclose(equivalent_price(steps, prices), np.ravel(prices), rtol=1e-9)
+@given(boxes(most=1))
+def test_one_stage_is_the_fair_value_of_a_normal_box(box):
+    s, c = box
+    assert leaving_means([s], [c])[0] == pytest.approx(-float(pbgi(0.0, s[0], c[0])), abs=1e-9)
+    assert equivalent_price([s], [c])[0] == pytest.approx(c[0], rel=1e-6)
 
 
-_STAGES = st.lists(st.tuples(st.floats(0.01, 2.0), st.floats(1e-4, 1.0)), min_size=2, max_size=5)
+@given(boxes())
+def test_leaving_is_worth_something_and_not_more_than_knowing_all_at_once(box):
+    """The price that counts lies between that of the next stage and that of all."""
+    s, c = box
+    total = np.sqrt((s**2).sum())
+    left = leaving_means([s], [c])[0]
+    assert left >= -float(pbgi(0.0, total, c.sum())) - 1e-6
+    assert left <= -float(pbgi(0.0, total, c[0])) + 1e-6
+    assert c[0] <= equivalent_price([s], [c])[0] <= c.sum()
 
 
-@settings(max_examples=25, deadline=None)
-@given(_STAGES)
-def test_the_right_to_leave_is_worth_something_and_not_more_than_knowing_all(
-    stages: list[tuple[float, float]],
-) -> None:
-    steps, prices = np.array(stages).T
-    total = float(np.sqrt(steps @ steps))
-    fair = -float(leaving_means([steps], [prices])[0])
-    assert fair <= pbgi(0.0, total, prices.sum()) + 2e-3 * total
-    assert fair >= pbgi(0.0, total, prices[0]) - 1e-9
-    [price] = equivalent_price([steps], [prices])
-    assert prices[0] * (1 - 1e-9) <= price <= prices.sum() * (1 + 1e-9)
-
-
-@settings(max_examples=15, deadline=None)
-@given(_STAGES, st.floats(0.1, 10.0))
-def test_it_scales_with_the_unit(stages: list[tuple[float, float]], unit: float) -> None:
-    steps, prices = np.array(stages).T
-    once = leaving_means([steps], [prices])
+@given(boxes(), st.floats(1e-3, 1e3))
+def test_in_other_units_it_is_the_same_box(box, unit):
+    s, c = box
     np.testing.assert_allclose(
-        leaving_means([unit * steps], [unit * prices]), unit * once, rtol=1e-6, atol=1e-9
+        leaving_means([unit * s], [unit * c]), unit * leaving_means([s], [c]), rtol=1e-6, atol=1e-9
     )
 
 
-def test_steps_that_reveal_nothing_are_only_paid_for() -> None:
-    # The first stage says nothing: what is left behind it is a box of one stage.
-    alone = float(leaving_means([[0.7]], [[0.1]])[0])
-    after = float(leaving_means([[0.0, 0.7]], [[0.05, 0.1]])[0])
-    assert after < alone
-    together = float(leaving_means([[0.7]], [[0.15]])[0])
-    assert after == pytest.approx(together, abs=2e-3)
+@given(boxes(), st.integers(0, 3), st.floats(1.1, 4.0))
+def test_a_dearer_stage_is_left_earlier(box, which, factor):
+    s, c = box
+    dearer = c.copy()
+    dearer[which % len(c)] *= factor
+    slack = 2e-3 * (np.sqrt((s**2).sum()) + dearer.sum())  # what the grid of hinges is off by
+    assert leaving_means([s], [dearer])[0] <= leaving_means([s], [c])[0] + slack
+
+
+@pytest.mark.parametrize("where", [0, 1])
+def test_a_stage_that_tells_nothing_is_only_paid(where):
+    s, c = np.array([0.5, 0.5]), np.array([0.02, 0.05])
+    s[where] = 0.0
+    left = leaving_means([s], [c])[0]
+    # Nothing is learned before the second price, or the box is as good as open after the first.
+    at_once = -float(pbgi(0.0, 0.5, c.sum()))
+    assert left == pytest.approx(at_once if where == 0 else by_induction(s + 1e-9, c), abs=2e-3)
+
+
+def test_the_search_ends_within_its_bracket_whatever_happens(monkeypatch):
+    s, c = np.array([0.3, 0.4]), np.array([0.01, 0.09])
+    monkeypatch.setattr(staged_value, "_ITERATIONS", 1)
+    left = leaving_means([s], [c])[0]
+    assert -pbgi(0.0, 0.5, 0.1) <= left <= -pbgi(0.0, 0.5, 0.01)
+
+
+def test_many_boxes_at_once_are_each_its_own():
+    rng = np.random.default_rng(0)
+    s, c = rng.uniform(0.01, 1.0, (20, 3)), rng.uniform(0.001, 0.5, (20, 3))
+    alone = [leaving_means(s[[i]], c[[i]])[0] for i in range(20)]
+    np.testing.assert_allclose(leaving_means(s, c), alone, rtol=1e-6, atol=1e-8)

@@ -53,6 +53,8 @@ class StagedSignals:
 
     def record(self, rules: Iterable[StoppingRule]) -> None:
         """Record the signal of each rule, once for each number of reports."""
+        rules = list(rules)
+        check_rules(rules)
         began, traces = time.perf_counter(), self._context.state.traces
         n = self._context.state.tellings
         due = {
