@@ -45,7 +45,9 @@ def tpe(table: CurveTable, n: int, seed: int, pruner: str) -> Ledger:
     study = optuna.create_study(sampler=sampler, pruner=makers[pruner]())
     ledger, left = Ledger(table), np.ones(len(table), dtype=bool)
     points = table.domain.points
-    space = {f"x{j}": optuna.distributions.FloatDistribution(0, 1) for j in range(points.shape[1])}
+    space: dict[str, optuna.distributions.BaseDistribution] = {
+        f"x{j}": optuna.distributions.FloatDistribution(0, 1) for j in range(points.shape[1])
+    }
     for _ in range(min(n, len(table))):
         asked = study.ask(space)
         wanted = np.array([asked.params[name] for name in space])
