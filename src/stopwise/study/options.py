@@ -39,6 +39,7 @@ from stopwise.core.other_names import meant
 from stopwise.core.outcome_limits import Limits, checked_fallback, checked_limits
 from stopwise.core.space import Space
 from stopwise.core.space.constraints import Constraint, checked_constraints
+from stopwise.core.stages import Stages, checked_stages
 from stopwise.core.units import AnswerUnits, checked_name
 from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
@@ -131,6 +132,9 @@ class StudyOptions:
         max_trials: A hard cap on trials, the initial design included.
         value_name: The value in your words, with its unit: ``"misread %"``.
         cost_unit: The unit of costs: ``"$"``, ``"GPU hours"``; of ``cost="seconds"`` it is known.
+        stages: Experimental. Of evaluations that report as they go, such as training runs: the
+            steps at which they do, ``sw.Stages(81, eta=3)``. A run may then be left at a stage
+            and taken up again; see ``Study.next``.
     """
 
     lam: float | None = _option(None, may_change=True)
@@ -156,6 +160,7 @@ class StudyOptions:
     max_trials: int | None = _option(None, may_change=True)
     value_name: str | None = _option(None, may_change=True)
     cost_unit: str | None = _option(None, may_change=True)
+    stages: Stages | int | Sequence[int] | None = _option(None, codec.STAGES)
 
     def __post_init__(self) -> None:
         make_model(self.surrogate)  # refuses what is no model
@@ -175,6 +180,7 @@ class StudyOptions:
             "utility": checked_utility(self.utility),
             "value_name": checked_name("value_name", self.value_name),
             "cost_unit": checked_name("cost_unit", self.cost_unit),
+            "stages": checked_stages(self.stages),
         }
         if self.lam is not None or self.utility is not None:  # a utility is in units of cost
             checked["lam"] = 1.0 if self.lam is None else check_lam(self.lam)

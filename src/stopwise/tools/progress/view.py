@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.core.quantity import quantity
+from stopwise.core.stages import Stages
 from stopwise.core.traces import Trace
 from stopwise.core.units import PLAIN, SECONDS, AnswerUnits, amount
 from stopwise.record.history import Observation, Trial
@@ -68,16 +69,30 @@ def view_of(study: Study, unit: str = "") -> View:
         _trials(study),
         _best(study),
         _spent(study, units),
-        _next(study.traces.get(WORTH, Trace()), units),
+        _leg(study) or _next(study.traces.get(WORTH, Trace()), units),
         promises.words(name) if len(promises.told) else "",
         _stops(study),
-        study.pending,
+        tuple(trial for trial in study.pending if trial not in study.paused),
         {
             p.trial: f"promises {f'{quantity(p.promised)} {name}'.strip()}"
             for p in promises
             if p.delivered is None
         },
     )
+
+
+def _leg(study: Study) -> str:
+    """With stages, how far the trial that was begun last is run, and what that is worth."""
+    running = [t.number for t in study.pending if t not in study.paused and study.legs]
+    if not running or not isinstance(study.options.stages, Stages):
+        return ""
+    number, legs = running[-1], study.legs
+    leg = legs[number][-1]
+    words = f"trial {number} to step {leg.to_step} of {study.options.stages.last}"
+    if leg.worth is None:
+        return words
+    verb = "going on" if number in study.curves else "starting"
+    return f"{words}, worth {verb}: {times(leg.worth)} its price"
 
 
 def told(observation: Observation, units: AnswerUnits = PLAIN) -> str:
