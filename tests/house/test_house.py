@@ -232,6 +232,18 @@ def test_public_names_load_no_framework():
     assert HEAVY.intersection(loaded) == set()
 
 
+def test_the_first_suggestion_loads_no_part_of_scipy():
+    """Its parts take longer to load than numpy, and the initial design needs none of them."""
+    loaded = answer_of(
+        "import sys, json, stopwise as sw\n"
+        "study = sw.Study({'a': sw.Real(0, 1), 'n': sw.Integer(1, 9)}, lam=1e-3)\n"
+        "study.should_stop(), study.ask()\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    parts = {f"scipy.{name}" for name in ("linalg", "optimize", "spatial", "special", "stats")}
+    assert parts.intersection(loaded) == set()
+
+
 GLOBALS = """
 import json, locale, logging, os, random, signal, sys, warnings
 import numpy as np, scipy.linalg, scipy.special  # what they do to the process is their affair

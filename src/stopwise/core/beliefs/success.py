@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import log_ndtr
+import scipy
 
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.laws import Chance, Law
@@ -127,7 +127,7 @@ def log_between(a: Array, b: Array) -> Array:
     with np.errstate(all="ignore"):
         upper = a + b > 0.0
         a, b = np.where(upper, -b, a), np.where(upper, -a, b)
-        below, total = log_ndtr(a), log_ndtr(b)
+        below, total = scipy.special.log_ndtr(a), scipy.special.log_ndtr(b)
         value = total + np.log(-np.expm1(np.minimum(below - total, 0.0)))
     return np.where(value > _NEVER, value, _NEVER)
 

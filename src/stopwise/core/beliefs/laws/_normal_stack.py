@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri_exp
+import scipy
 
 from stopwise.core.beliefs.laws._components import knee_of, normal_below_knee
 from stopwise.core.beliefs.laws._log_sum import log_sum
@@ -158,7 +158,7 @@ class NormalStack(NamedTuple):
         scores = (np.array([value for value, _ in warps]) - self.mean) / self.std
         log_slopes = np.array([log_slope for _, log_slope in warps])
         log_weights = np.log(self.weights)[:, None]
-        at = ndtri_exp(log_sum(log_weights + log_ndtr(sign * scores)))
+        at = scipy.special.ndtri_exp(log_sum(log_weights + scipy.special.log_ndtr(sign * scores)))
         parts = log_weights - 0.5 * scores * scores - np.log(self.std)
         density = log_sum(parts + log_slopes)
         slope = np.exp(density + 0.5 * at * at)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr
+import scipy
 
 from stopwise.core.beliefs.laws._between import log_ei_between
 from stopwise.core.beliefs.laws.normal import Normal
@@ -100,6 +100,6 @@ def _beyond(
         total,
         share * d_mean - rest * slopes[0],
         share * d_std + rest * slopes[1],
-        np.exp(log_ndtr(z) - total),
+        np.exp(scipy.special.log_ndtr(z) - total),
         np.exp(log_density - total),
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri_exp
+import scipy
 
 from stopwise.core.beliefs.laws._components import Components
 from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares, weighted_logs
@@ -255,7 +255,9 @@ class Mixture:
 
     def _z(self, level: Array | float) -> Array:
         below, above = self.log_cdf(level), self.log_survival(level)
-        z: Array = np.where(below <= _LOG_HALF, ndtri_exp(below), -ndtri_exp(above))
+        z: Array = np.where(
+            below <= _LOG_HALF, scipy.special.ndtri_exp(below), -scipy.special.ndtri_exp(above)
+        )
         return z
 
     def _slopes_of_quantile(

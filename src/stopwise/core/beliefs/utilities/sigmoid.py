@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit, log_expit, logit
+import scipy
 
 from stopwise.core.beliefs.laws import Law, WithSlopes
 from stopwise.core.beliefs.laws.loss_integral import log_integral
@@ -71,17 +71,21 @@ class SigmoidLoss:
 
     def __call__(self, y: Array) -> Array:
         """The loss."""
-        return np.asarray(-self.height * expit(-self._widths(y)))
+        return np.asarray(-self.height * scipy.special.expit(-self._widths(y)))
 
     def log_slope(self, y: Array) -> Array:
         """Log of the derivative."""
         t = self._widths(y)
-        return np.asarray(np.log(self.height / self.width) + log_expit(t) + log_expit(-t))
+        return np.asarray(
+            np.log(self.height / self.width)
+            + scipy.special.log_expit(t)
+            + scipy.special.log_expit(-t)
+        )
 
     def inverse(self, level: Array) -> Array:
         """By the logit."""
         share = np.clip(-level / self.height, 0.0, 1.0)
-        return np.asarray(self.at - self.width * logit(share))
+        return np.asarray(self.at - self.width * scipy.special.logit(share))
 
     def log_integral(self, law: Law, low: Array, high: Array) -> WithSlopes:
         """By quadrature, with panels that end where the sigmoid bends."""
