@@ -12,7 +12,7 @@ import threading
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, overload
@@ -57,7 +57,12 @@ from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
 from stopwise.study.telling import Value, observations_of, was_told
 
-_VERSION = version("stopwise")
+
+@cache
+def _version() -> str:
+    from importlib.metadata import version  # which takes long to load, and only journals need it
+
+    return version("stopwise")
 
 
 class Study(AmendableStudy):
@@ -99,7 +104,7 @@ class Study(AmendableStudy):
         self._set_up(space, checked, EventLog())
         if journal is not None:
             written = checked.as_json(ParamsCodec(self.domain), space)
-            begun = Journal.begin(journal, self.domain, written, _VERSION, time.time())
+            begun = Journal.begin(journal, self.domain, written, _version(), time.time())
             self._context.log = EventLog(journal=begun)
 
     def _set_up(self, space: Space, options: StudyOptions, log: EventLog) -> None:
@@ -139,7 +144,7 @@ class Study(AmendableStudy):
                 wrote), and options to change: lam, stopping, watch, acquisition, budget,
                 max_trials.
         """
-        study = cls._of(resume(path, given, _VERSION, again=again))
+        study = cls._of(resume(path, given, _version(), again=again))
         for note in study.notes:
             warnings.warn(note, ResumeWarning, stacklevel=2)
         return study

@@ -13,7 +13,7 @@ import pytest
 import threadpoolctl
 
 import stopwise as sw
-from stopwise.core.numerics import linear_algebra
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics import threads as _threads
 from stopwise.stopping import Immediate
 
@@ -264,7 +264,7 @@ def test_with_openmp_each_call_limits_its_own_thread_and_restores_it(monkeypatch
 
 LATE = """
 import json, threadpoolctl
-from stopwise.core.numerics import linear_algebra, threads
+from stopwise.core.numerics import scipy_parts, threads
 
 def counts():
     pools = threadpoolctl.threadpool_info()
@@ -275,7 +275,7 @@ threadpoolctl.threadpool_limits(limits=2, user_api="blas")
 seen = {}
 with threads.one_blas_thread():
     seen["numpy alone"] = counts()
-    linear_algebra.blas
+    scipy_parts.blas
     seen["with scipy"] = counts()
     with threads.one_blas_thread():
         seen["inside"] = counts()
@@ -301,12 +301,14 @@ def test_a_library_that_is_loaded_within_a_step_is_limited_and_restored():
     assert set(seen["after"]) == {2}
 
 
-def test_linear_algebra_has_two_attributes_alone():
-    assert linear_algebra.blas.dtrmm
-    assert linear_algebra.lapack.dpotrf
+def test_a_part_of_scipy_is_an_attribute():
+    assert scipy_parts.blas.dtrmm
+    assert scipy_parts.lapack.dpotrf
+    assert scipy_parts.special.erfcx
+    assert scipy_parts.distance.cdist
     with pytest.raises(AttributeError, match="no attribute 'cuda'"):
-        linear_algebra.cuda  # noqa: B018
-    loaded = dict(vars(linear_algebra))
-    for name in ("blas", "lapack"):
-        del vars(linear_algebra)[name]
-        assert getattr(linear_algebra, name) is loaded[name]
+        scipy_parts.cuda  # noqa: B018
+    loaded = dict(vars(scipy_parts))
+    for name in ("blas", "distance", "lapack", "special"):
+        del vars(scipy_parts)[name]
+        assert getattr(scipy_parts, name) is loaded[name]

@@ -27,7 +27,7 @@ import numpy as np
 from stopwise.core.beliefs.fourier_features import FourierFeatures
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.warps import Warp
-from stopwise.core.numerics import cholesky, linear_algebra
+from stopwise.core.numerics import cholesky, scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices
 
 FREQUENCIES = 1024
@@ -56,7 +56,7 @@ class JointDraws:
         """Draws at the rows of X; meant for a few thousand."""
         prior = posterior.hyper.outputscale * posterior.standardiser.scale**2
         tolerance = len(X) * np.finfo(np.float64).eps * prior
-        lower, order, rank, _ = linear_algebra.lapack.dpstrf(
+        lower, order, rank, _ = scipy_parts.lapack.dpstrf(
             posterior.covariance(X, X), tol=tolerance, lower=1
         )
         factor = np.empty((len(X), rank))

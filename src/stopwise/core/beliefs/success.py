@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import scipy
 
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.laws import Chance, Law
 from stopwise.core.beliefs.surrogate import Marginals
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
 
@@ -127,7 +127,7 @@ def log_between(a: Array, b: Array) -> Array:
     with np.errstate(all="ignore"):
         upper = a + b > 0.0
         a, b = np.where(upper, -b, a), np.where(upper, -a, b)
-        below, total = scipy.special.log_ndtr(a), scipy.special.log_ndtr(b)
+        below, total = scipy_parts.special.log_ndtr(a), scipy_parts.special.log_ndtr(b)
         value = total + np.log(-np.expm1(np.minimum(below - total, 0.0)))
     return np.where(value > _NEVER, value, _NEVER)
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics._elementwise import Numbers, as_arrays
 from stopwise.core.numerics.arrays import Array
 
@@ -53,7 +53,7 @@ _LOWEST = (
 
 def mills_tail(x: Array) -> tuple[Array, Array, Array]:
     """Mills ratio R(x), q(x) = 1 - x R(x), and R/q, each to relative precision, for x >= 0."""
-    mills = _SQRT_HALF_PI * scipy.special.erfcx(x / _SQRT_2)
+    mills = _SQRT_HALF_PI * scipy_parts.special.erfcx(x / _SQRT_2)
     q = 1.0 - x * mills
     ratio = mills / q
     far = x > _FAR
@@ -183,7 +183,7 @@ def _excess_over_h0(c: Array, s: Array) -> Array:
 
 def _refine_near_zero(z: Array, excess: Array) -> Array:
     """One Newton step on h(z) - h(0) = excess, written without cancellation about z = 0."""
-    half_erf: Array = 0.5 * scipy.special.erf(z / _SQRT_2)
+    half_erf: Array = 0.5 * scipy_parts.special.erf(z / _SQRT_2)
     residual = 0.5 * z + z * half_erf + _PHI_0 * np.expm1(-0.5 * z * z) - excess
     return z - residual / (0.5 + half_erf)
 

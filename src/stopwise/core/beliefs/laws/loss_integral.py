@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from stopwise.core.beliefs.laws._log_sum import (
     log_sum,
@@ -28,6 +27,7 @@ from stopwise.core.beliefs.laws._log_sum import (
 from stopwise.core.beliefs.laws.law import Law, WithSlopes
 from stopwise.core.beliefs.laws.loss import Loss
 from stopwise.core.beliefs.laws.mixture import Mixture
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.numerics.gauss_kronrod import GAUSS_WEIGHTS, KRONROD_NODES, KRONROD_WEIGHTS
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
@@ -168,7 +168,7 @@ def _terms(loss: Loss, law: Law, panels: _Panels, *, by_growth: bool) -> _Terms:
     marked = np.broadcast_to(panels.marked, y.shape)
     z, dz = law.at(marked.reshape(-1, y.shape[-1])).z_score(y[marked])
     log_cdf, log_weight = np.full(y.shape, -np.inf), np.full(y.shape, -np.inf)
-    log_cdf[marked] = scipy.special.log_ndtr(z)
+    log_cdf[marked] = scipy_parts.special.log_ndtr(z)
     with np.errstate(divide="ignore"):
         if by_growth:
             growth = np.maximum(loss(panels.high) - loss(panels.low), 0.0)
@@ -209,7 +209,7 @@ def _summed(terms: _Terms, resolved: Mask) -> WithSlopes:
     weighted = KRONROD_WEIGHTS[:, None, None] * np.where(resolved, parts, 0.0)
     total = weighted.sum(axis=(0, 1))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        rate = np.exp(-0.5 * terms.z**2 - LOG_SQRT_2PI - scipy.special.log_ndtr(terms.z))
+        rate = np.exp(-0.5 * terms.z**2 - LOG_SQRT_2PI - scipy_parts.special.log_ndtr(terms.z))
         share = weighted / np.where(total > 0.0, total, 1.0)
         rate = scaled(share[terms.marked], rate)
         value = np.log(total) + shift

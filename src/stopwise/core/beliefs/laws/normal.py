@@ -7,10 +7,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from stopwise.core.beliefs.laws._between import log_ei_between
 from stopwise.core.beliefs.laws.law import FairValue, WithSlopes
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.normal import log_ei_partials, pbgi_partials
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
@@ -58,18 +58,18 @@ class Normal(NamedTuple):
         r""":math:`\Phi((y - m)/s)`; 0 or 1, without a slope, where f is certain."""
         z, slopes = self.z_score(level)
         certain = self.std == 0.0
-        value = np.where(certain, np.asarray(level) >= self.mean, scipy.special.ndtr(z))
+        value = np.where(certain, np.asarray(level) >= self.mean, scipy_parts.special.ndtr(z))
         with np.errstate(over="ignore"):  # the square of a huge z; the density is then 0
             density = np.where(certain, 0.0, np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi))
         return WithSlopes(value, tuple(density * np.where(density > 0.0, s, 0.0) for s in slopes))
 
     def log_cdf(self, level: Array | float) -> Array:
         r""":math:`\log\Phi((y - m)/s)`."""
-        return np.asarray(scipy.special.log_ndtr(self._unfloored_z(level)))
+        return np.asarray(scipy_parts.special.log_ndtr(self._unfloored_z(level)))
 
     def log_survival(self, level: Array | float) -> Array:
         r""":math:`\log\Phi((m - y)/s)`."""
-        return np.asarray(scipy.special.log_ndtr(-self._unfloored_z(level)))
+        return np.asarray(scipy_parts.special.log_ndtr(-self._unfloored_z(level)))
 
     def log_density(self, level: Array | float) -> Array:
         r""":math:`\log\varphi((y - m)/s) - \log s`."""
