@@ -459,3 +459,19 @@ def test_every_room_has_its_tests():
     wanted = {f for f in folders if f.parts[0] in ("core", "tools") or len(f.parts) == 1}
     missing = [str(f) for f in wanted if not list((ROOT / "tests" / f).glob("**/test_*.py"))]
     assert missing == []
+
+
+BENCHMARKS = sorted((ROOT / "benchmarks").glob("[a-z]*.py"))
+
+
+@pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
+def test_make_bench_can_run_every_benchmark(path):
+    functions = [node for node in tree_of(path).body if isinstance(node, ast.FunctionDef)]
+    [run] = [function for function in functions if function.name == "run"]
+    needed = [
+        argument.arg
+        for argument, default in zip(run.args.kwonlyargs, run.args.kw_defaults, strict=True)
+        if default is None
+    ]
+    assert needed == ["quick"]
+    assert not run.args.args

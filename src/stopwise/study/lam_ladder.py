@@ -140,23 +140,22 @@ def lam_ladder(study: Study, lams: Sequence[float] | None = None) -> LamLadder:
         (None, 4)
     """
     snapshot = study.snapshot() if study.history.succeeded else None
-    acquisition = study.acquisition
+    of_acquisition = [getattr(study.acquisition, name, None) for name in ("lam0", "lam")]
     return ladder(
         study.traces,
         snapshot,
         study.history,
         [*study.rules, *study.watched],
-        own_lam([*study.rules, *study.watched], study.options.lam, acquisition),
+        own_lam([*study.rules, *study.watched], study.options.lam, *of_acquisition),
         lams=lams,
         sign=study.options.sign,
     )
 
 
 def own_lam(
-    rules: Sequence[StoppingRule], given: float | None, acquisition: object
+    rules: Sequence[StoppingRule], given: float | None, *of_acquisition: float | None
 ) -> float | None:
-    """The lam of a study: that of a rule, as given, or that of the acquisition by a budget."""
-    of_acquisition = (getattr(acquisition, name, None) for name in ("lam0", "lam"))
+    """The lam of a study: that of a rule, as given, or that of its acquisition."""
     candidates = [*(traits_of(rule).lam for rule in rules), given, *of_acquisition]
     numbers = (lam for lam in candidates if isinstance(lam, int | float))
     return next(map(float, numbers), None)

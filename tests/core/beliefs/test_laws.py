@@ -433,5 +433,6 @@ def test_a_fair_value_of_normals_takes_six_steps_at_most(price, monkeypatch):
         return step(*arguments)
 
     monkeypatch.setattr(normal_mixture, "_improvement", counted)
-    normal_mixture.fair_value(np.array([0.4, 0.6]), mean, std, np.full(200, price))
+    normals = [Normal(m, s) for m, s in zip(mean, std, strict=True)]
+    Mixture(np.array([0.4, 0.6]), normals).fair_value(price)
     assert 0 < len(steps) <= 6
