@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.beliefs.belief import Belief, Fitted, believe, believe_as_fitted
+from stopwise.core.beliefs.extending import can_extend
 from stopwise.core.beliefs.foresight import Seen
-from stopwise.core.beliefs.models import DataOptions, make_model
+from stopwise.core.beliefs.models import Data, DataOptions, make_model
 from stopwise.core.beliefs.prices import (
     CostModel,
     LearnedPrice,
@@ -23,6 +24,7 @@ from stopwise.core.beliefs.prices import (
     known_cost,
 )
 from stopwise.core.beliefs.refits import RefitAlways, RefitAtSizes, RefitPolicy
+from stopwise.core.beliefs.surrogate import Updatable
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.space import Domain
 from stopwise.record.history import History, Observation
@@ -78,6 +80,7 @@ class ModelUpdates:
         self.successes = Successes(self.encoded, options)
         self._anchor: _Anchor | None = None
         self._of_prefix: tuple[int, Fitted | None, Fitted] | None = None  # length, start and fit
+        self._extended_from: tuple[int, Updatable] | None = None  # the size, and the latest since
         self._known_price: Price | None = None  # the price of a known cost never changes
         self._of: tuple[Observation, ...] | None = None  # the history that _latest is for
         self._latest: tuple[_Anchor, Belief] | None = None
@@ -189,7 +192,14 @@ class ModelUpdates:
         return known[2]
 
     def _as_fitted(self, X: Array, y: Array, history: History, fitted: Fitted) -> Belief:
-        return believe_as_fitted(
+        """The belief at given hyper-parameters.
+
+        Between two sizes of ``RefitAtSizes`` the surrogate of the smaller size is extended,
+        whoever asks: a resumed study has the same to the last bit.
+        """
+        size = self._refits.latest(len(y)) if isinstance(self._refits, RefitAtSizes) else len(y)
+        first = self._of_first(size, X, y, fitted) if size < len(y) else None
+        belief = believe_as_fitted(
             self._domain,
             X,
             y,
@@ -197,8 +207,20 @@ class ModelUpdates:
             cost=self._cost_once_known,
             fitted=fitted,
             model=self._model,
+            first=first,
             **self._about(None),
         )
+        if first is not None:
+            self._extended_from = size, belief.own
+        return belief
+
+    def _of_first(self, size: int, X: Array, y: Array, fitted: Fitted) -> Updatable:
+        """The surrogate of the first so many observations, with later ones if it has some."""
+        kept, fit = self._extended_from, fitted.objective
+        if kept is not None and kept[0] == size and can_extend(kept[1], X, fit):
+            return kept[1]
+        data = Data(X[:size], y[:size], self._domain.groups, **self._about(None))
+        return self._model.as_fitted(data, fit)
 
     @property
     def _cost_once_known(self) -> CostModel:
