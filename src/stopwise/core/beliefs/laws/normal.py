@@ -12,7 +12,7 @@ from stopwise.core.beliefs.laws._between import log_ei_between
 from stopwise.core.beliefs.laws.law import FairValue, WithSlopes
 from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices, Mask
-from stopwise.core.numerics.normal import log_ei_partials, pbgi_partials
+from stopwise.core.numerics.normal import log_ei_of_many, log_ei_partials, pbgi_partials
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
 
 _LEAST_STD = 1e-100  # where f is certain: so that z-scores and their slopes are numbers
@@ -47,7 +47,10 @@ class Normal(NamedTuple):
 
     def log_ei(self, level: Array | float) -> WithSlopes:
         r"""Log expected improvement, :math:`\log s\,h((y - m)/s)`."""
-        value, *slopes = log_ei_partials(self.mean, self.std, level)
+        if isinstance(level, float) and self.mean.shape == self.std.shape:
+            value, *slopes = log_ei_of_many(self.mean, self.std, level)
+        else:
+            value, *slopes = log_ei_partials(self.mean, self.std, level)
         return WithSlopes(value, tuple(slopes))
 
     def log_ei_between(self, low: Array | float, level: Array | float) -> WithSlopes:
