@@ -23,7 +23,7 @@ from stopwise.core.beliefs.prices import (
     is_known,
     known_cost,
 )
-from stopwise.core.beliefs.refits import RefitAlways, RefitAtSizes, RefitPolicy
+from stopwise.core.beliefs.refits import RefitAtSizes, RefitPolicy
 from stopwise.core.beliefs.surrogate import Updatable
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.space import Domain
@@ -100,10 +100,10 @@ class ModelUpdates:
     def go_on_from_here(self) -> None:
         """Compute the next belief from the latest one, because a decision was made with it.
 
-        A policy that reads the size of the data alone does not need this: its fits start from
+        Where the size of the data alone says what is fitted, this is not needed: fits start from
         the hyper-parameters in the state.
         """
-        if self._latest is not None and not isinstance(self._refits, RefitAlways | RefitAtSizes):
+        if self._latest is not None and self._refits.latest(0) is None:
             self._anchor = self._latest[0]
 
     def expected_cost(self, params: Mapping[str, Any], state: State) -> float:
@@ -123,9 +123,9 @@ class ModelUpdates:
         return self._with_failures(belief, history, X, y)
 
     def _updated(self, X: Array, y: Array, state: State) -> _Anchor:
-        anchor = self._anchor
-        if isinstance(self._refits, RefitAtSizes) and self._refits.latest(len(y)) < len(y):
-            return self._between_fits(X, y, state, self._refits.latest(len(y)))
+        anchor, size = self._anchor, self._refits.latest(len(y))
+        if size is not None and size < len(y):
+            return self._between_fits(X, y, state, size)
         if anchor is None:
             return self._fitted(X, y, state)
         t = len(y) - (state.initial or 0)
@@ -194,10 +194,10 @@ class ModelUpdates:
     def _as_fitted(self, X: Array, y: Array, history: History, fitted: Fitted) -> Belief:
         """The belief at given hyper-parameters.
 
-        Between two sizes of ``RefitAtSizes`` the surrogate of the smaller size is extended,
-        whoever asks: a resumed study has the same to the last bit.
+        Where they are those of the first observations, the surrogate of these is extended, whoever
+        asks: a resumed study has the same to the last bit.
         """
-        size = self._refits.latest(len(y)) if isinstance(self._refits, RefitAtSizes) else len(y)
+        size = self._refits.latest(len(y)) or len(y)
         first = self._of_first(size, X, y, fitted) if size < len(y) else None
         belief = believe_as_fitted(
             self._domain,
