@@ -13,6 +13,7 @@ import numpy as np
 
 from stopwise.core.beliefs._factorisation import centred_targets, frozen
 from stopwise.core.beliefs.ensemble import Ensemble
+from stopwise.core.beliefs.followed_table import FollowedTable
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.hyperparameters import ObjectiveFit
 from stopwise.core.beliefs.standardiser import Standardiser
@@ -45,10 +46,15 @@ def can_extend(first: Updatable, X: Array, fit: ObjectiveFit) -> bool:
 
 
 def _extended(posterior: Posterior, X: Array, y: Array) -> Posterior:
+    followed = posterior.followed or FollowedTable(len(posterior))
     for x, value in zip(X[len(posterior) :], y[len(posterior) :], strict=True):
-        posterior = posterior.append(x, float(value))
+        before, posterior = posterior, posterior.append(x, float(value))
+        if posterior.jitter != before.jitter:  # the factor was computed anew
+            followed = FollowedTable(len(posterior), is_broken=True)
     hyper = posterior.hyper
     standardiser = Standardiser.of(hyper.warp.forward(y))
     centred = centred_targets(y, hyper, standardiser)
     residual = cholesky.solve_lower(posterior.lower, centred[:, None])[:, 0]
-    return replace(posterior, standardiser=standardiser, residual=frozen(residual))
+    grown = replace(posterior, standardiser=standardiser, residual=frozen(residual))
+    object.__setattr__(grown, "followed", followed)  # of this one alone, not of others made of it
+    return grown
