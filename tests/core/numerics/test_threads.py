@@ -301,6 +301,15 @@ def test_a_library_that_is_loaded_within_a_step_is_limited_and_restored():
     assert set(seen["after"]) == {2}
 
 
+def test_what_is_limited_again_is_restored_once(two_threads):
+    with _threads.one_blas_thread():
+        _threads.limit_new_libraries()
+        assert threads() == {1}
+    assert threads() == {2}
+    _threads.limit_new_libraries()
+    assert threads() == {2}
+
+
 def test_a_part_of_scipy_is_an_attribute():
     assert scipy_parts.blas.dtrmm
     assert scipy_parts.lapack.dpotrf
