@@ -5,8 +5,11 @@
 #   make lint     formatting, rules, types and the import direction
 #   make slow     the slow tests
 #   make bench    timings
+#   make docs     the site, in build/site; a warning is an error
 #   make paper    the paper's experiments at laptop scale, from docs/results/laptop on: what is
 #                 there is not run again, and figures are drawn anew
+#   make field    whole packages on the same problems, hours; what is there is not run again
+#   make field-quick   the same in minutes: one problem of each kind, 20 trials
 #   make clean    remove .venv and all caches
 
 PYTHON ?= python3
@@ -15,13 +18,15 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip
 CORE := $(VENV)/core.stamp
 DEV := $(VENV)/dev.stamp
+DOCS := $(VENV)/docs.stamp
+FIELD := $(VENV)/field.stamp
 
 # The matrices are small and pytest runs one worker per core: threads inside BLAS only get in
 # each other's way.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 GATED := src/stopwise/core/numerics/*,src/stopwise/core/beliefs/*
 
-.PHONY: demo test lint slow bench paper clean
+.PHONY: demo test lint slow bench docs paper field field-quick clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -37,6 +42,14 @@ $(DEV): pyproject.toml paper/pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install -c constraints.txt -e '.[dev]' -e ./paper
 	@touch $@ $(CORE)
 
+$(DOCS): $(DEV)
+	$(PIP) install -c constraints.txt -e '.[docs]'
+	@touch $@
+
+$(FIELD): $(DEV)
+	$(PIP) install -c constraints.txt -e './paper[field]'
+	@touch $@
+
 demo: $(CORE)
 	$(BIN)/stopwise demo
 
@@ -51,8 +64,18 @@ slow: $(DEV)
 bench: $(DEV)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
 
+docs: $(DOCS)
+	rm -rf build/site
+	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -c docs -b html . build/site
+
 paper: $(DEV)
 	$(ONE_THREAD) $(BIN)/stopwise-paper figures --scale laptop --out docs/results
+
+field: $(FIELD)
+	$(ONE_THREAD) $(BIN)/stopwise-paper field --out docs/field
+
+field-quick: $(FIELD)
+	$(ONE_THREAD) $(BIN)/stopwise-paper field --quick --out results/field
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lambda from a budget: the mean spend where the corollary's assumptions hold.
 
-Behind docs/guarantees.md, as ``guarantees`` is; spend and budget include the initial design.
+Behind docs/explanation/guarantees.md, as ``guarantees`` is; spend and budget include the initial
+design.
 """
 
 from benchmarks import Row

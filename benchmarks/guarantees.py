@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paper's lemma, theorem and corollary, measured where their assumptions hold.
 
-Behind docs/guarantees.md. Means over functions with their standard errors, not timings: the
-figures do not depend on the machine. Costs of the initial design are on both sides and left out.
+Behind docs/explanation/guarantees.md. Means over functions with their standard errors, not
+timings: the figures do not depend on the machine. Costs of the initial design are on both
+sides and left out.
 """
 
 from benchmarks import Row

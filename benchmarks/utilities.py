@@ -10,7 +10,7 @@ That is ``lam`` as somebody would choose it who has no other word for what a res
 ``python -m benchmarks.utilities FILE [SEEDS [WORD]]``: each run appends a line of JSON to the
 file, and what is there is not run again; a word of a problem's name runs that problem alone.
 Without seeds it prints a table of what the file holds. A FILE that ends in .png gets the picture
-of docs/utilities.md.
+of docs/how-to/utilities.md.
 """
 
 from __future__ import annotations

@@ -73,3 +73,23 @@ def test_commands_of_the_guide_exist():
     assert {"lint", "test", "slow", "bench"} <= commands
     for command in commands:
         assert re.search(rf"^{command}:", makefile, re.MULTILINE), command
+
+
+TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def toctree_entries(page):
+    """The pages that the toctrees of a page name, patterns resolved."""
+    for toctree in TOCTREE.findall(page.read_text("utf-8")):
+        for entry in toctree.splitlines():
+            if "*" in entry:
+                yield from page.parent.glob(f"{entry}.md")
+            elif entry and not entry.startswith(":"):
+                yield (page.parent / f"{entry}.md").resolve()
+
+
+def test_every_page_has_its_place_in_the_site():
+    pages = {page for page in PAGES if page.is_relative_to(ROOT / "docs")}
+    placed = {entry for page in pages for entry in toctree_entries(page)}
+    assert [name_of(page) for page in placed if not page.exists()] == []
+    assert pages - placed - {ROOT / "docs" / "index.md"} == set()

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.repository import ROOT
 
-PAGES = ["conditions.md", "failures-and-limits.md"]
+PAGES = ["how-to/conditions.md", "how-to/failures-and-limits.md"]
 
 
 def blocks(page):

@@ -49,7 +49,7 @@ def test_a_missing_extra_names_its_command(name):
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_each_has_a_page_a_short_example_and_a_pinned_version(name):
-    assert (ROOT / "docs" / f"{name}.md").exists()
+    assert (ROOT / "docs" / "how-to" / f"{name}.md").exists()
     example = (ROOT / "examples" / f"{name}_search.py").read_text("utf-8")
     assert len(example.splitlines()) < 60
     pinned = {
@@ -61,7 +61,7 @@ def test_each_has_a_page_a_short_example_and_a_pinned_version(name):
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_the_code_of_each_page_runs(name, tmp_path):
-    page = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / f"{name}.md").read_text("utf-8")
     [block] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     subprocess.run([sys.executable, "-c", block], check=True, capture_output=True, cwd=tmp_path)
 

@@ -61,7 +61,7 @@ def test_a_last_line_that_lacks_only_its_newline_is_kept(path):
 
 
 def test_the_last_whole_line_cannot_be_missed(path):
-    """A file without its last lines is a file that was not written further; docs/journal.md."""
+    """A file without its last lines is a file that was not written further (docs/reference)."""
     content = begun(path)
     path.write_bytes(content[: content.rindex(b"\n", 0, -1) + 1])
     _, torn = resumed(path)
@@ -70,7 +70,7 @@ def test_the_last_whole_line_cannot_be_missed(path):
 
 def test_the_documented_way_to_check_the_seals(path, monkeypatch):
     begun(path)
-    text = (ROOT / "docs" / "journal.md").read_text("utf-8")
+    text = (ROOT / "docs" / "reference" / "journal.md").read_text("utf-8")
     [recipe] = [
         code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "blake2b" in code
     ]

@@ -106,7 +106,7 @@ def test_asking_twice_writes_nothing_twice(path):
 
 
 def test_the_documented_format_is_the_one_written():
-    text = (ROOT / "docs" / "journal.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "journal.md").read_text(encoding="utf-8")
     events = {
         "design",
         "lambda",

@@ -54,10 +54,11 @@ class InterruptAt:
         self.code, self.number, self.arrived = code, number, False
 
     def __enter__(self):
+        self.before = sys.gettrace()  # that of coverage, say
         sys.settrace(self._entered)
 
     def __exit__(self, *_):
-        sys.settrace(None)
+        sys.settrace(self.before)
 
     def _entered(self, frame, *_):
         return self._line if frame.f_code is self.code else None

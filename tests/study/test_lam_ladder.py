@@ -176,7 +176,7 @@ def test_explain_shows_it(long):
 
 
 def test_the_page_runs(capsys):
-    page = (ROOT / "docs" / "lam.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "lam.md").read_text("utf-8")
     [code] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     exec(code, {})  # noqa: S102  the page's own
     assert "(given): after" in capsys.readouterr().out

@@ -24,7 +24,7 @@ from stopwise.testing import (
 )
 from tests.support.repository import ROOT
 
-PAGE = ROOT / "docs" / "conformance.md"
+PAGE = ROOT / "docs" / "how-to" / "conformance.md"
 LAM = 0.01
 
 WRAPPED = {

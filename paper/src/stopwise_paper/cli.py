@@ -13,9 +13,13 @@ from stopwise_paper.experiments import EXPERIMENTS, SCALES
 from stopwise_paper.figures import FIGURES, draw_figures, experiments_read_by
 from stopwise_paper.figures._style import save
 from stopwise_paper.figures.beliefs import draw_beliefs
+from stopwise_paper.figures.field import draw_field
 from stopwise_paper.runs.beliefs.plan import PARTS, VARIANTS
-from stopwise_paper.runs.beliefs.runner import PartRun, run_beliefs
-from stopwise_paper.runs.parallel import ENGINES
+from stopwise_paper.runs.beliefs.runner import run_beliefs
+from stopwise_paper.runs.field.contenders import CONTENDERS
+from stopwise_paper.runs.field.plan import PARTS as FIELD_PARTS
+from stopwise_paper.runs.field.runner import QUICK_RUNS, RUNS, installed, run_field
+from stopwise_paper.runs.parallel import ENGINES, PartRun
 from stopwise_paper.runs.runner import OUT, ExperimentRun, run_experiments
 
 
@@ -88,6 +92,26 @@ def _beliefs(options: argparse.Namespace) -> int:
     return code
 
 
+def _field(options: argparse.Namespace) -> int:
+    code = 0
+    contenders, left_out = installed(options.contender)
+    if not options.draw_only:
+        sys.stdout.writelines(f"{message}\n" for message in left_out)
+        runs = run_field(
+            options.parts,
+            contenders,
+            quick=options.quick,
+            jobs=options.jobs,
+            out=options.out,
+            progress=sys.stderr.isatty(),
+        )
+        code = _report(runs)
+    for sheet in draw_field(options.out / (QUICK_RUNS if options.quick else RUNS)):
+        save(sheet, options.out / ("quick" if options.quick else "figures"))
+        sys.stdout.write(f"{sheet.name}: {len(sheet.records)} rows\n")
+    return code
+
+
 def _list(_options: argparse.Namespace) -> int:
     sys.stdout.write("experiments\n")
     for name, experiment in EXPERIMENTS.items():
@@ -130,6 +154,14 @@ def _parser() -> argparse.ArgumentParser:
     text = "draw from the trajectories that are there"
     figures.add_argument("--draw-only", action="store_true", help=text)
     figures.set_defaults(command=_figures)
+    _add_beliefs(commands)
+    _add_field(commands)
+    listing = commands.add_parser("list", help="list experiments and figures")
+    listing.set_defaults(command=_list)
+    return parser
+
+
+def _add_beliefs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     beliefs = commands.add_parser("beliefs", help="run studies with each belief, and compare them")
     beliefs.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     names = ", ".join(f"'{name}'" for name in VARIANTS)
@@ -140,9 +172,19 @@ def _parser() -> argparse.ArgumentParser:
     text = "compare the studies that are there"
     beliefs.add_argument("--draw-only", action="store_true", help=text)
     beliefs.set_defaults(command=_beliefs)
-    listing = commands.add_parser("list", help="list experiments and figures")
-    listing.set_defaults(command=_list)
-    return parser
+
+
+def _add_field(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    field = commands.add_parser("field", help="play whole packages on the same problems")
+    field.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(FIELD_PARTS)}")
+    text = f"one of {', '.join(CONTENDERS)}"
+    field.add_argument("--contender", action="append", default=[], help=text)
+    field.add_argument("--quick", action="store_true", help="one problem of each part, 20 trials")
+    field.add_argument("--jobs", type=int, default=-1, help="processes; -1: one per core")
+    field.add_argument("--out", type=Path, default=Path("docs/field"), help="where runs are kept")
+    text = "score the runs that are there"
+    field.add_argument("--draw-only", action="store_true", help=text)
+    field.set_defaults(command=_field)
 
 
 def _add_shared_options(parser: argparse.ArgumentParser) -> None:

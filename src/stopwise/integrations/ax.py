@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ax: a global stopping strategy that counts costs, and a generation node that chooses by them.
 
-Guide: docs/ax.md.
+Guide: docs/how-to/ax.md.
 """
 
 from __future__ import annotations

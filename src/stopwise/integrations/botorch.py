@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """BoTorch: PBGI and LogEI per cost as acquisition functions, and stopping rules on its models.
 
-Values and derivatives are those of ``stopwise.math``, in closed form. Guide: docs/botorch.md.
+Values and derivatives are those of ``stopwise.math``, in closed form. Guide:
+docs/how-to/botorch.md.
 """
 
 from __future__ import annotations

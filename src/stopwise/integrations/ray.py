@@ -2,7 +2,8 @@
 """Ray Tune: a searcher that chooses by cost and ends the search, and a stopper for other searches.
 
 ``StopwiseSearcher`` chooses configurations and finishes when no further one is worth its price.
-``StopwiseStopper`` adds the stopping rule to a search by another algorithm. Guide: docs/ray.md.
+``StopwiseStopper`` adds the stopping rule to a search by another algorithm. Guide:
+docs/how-to/ray.md.
 """
 
 from __future__ import annotations

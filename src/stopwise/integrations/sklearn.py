@@ -2,7 +2,7 @@
 """scikit-learn: a search over hyper-parameters that stops by itself.
 
 ``StopwiseSearchCV`` is used as ``RandomizedSearchCV`` is, without an ``n_iter``. Guide:
-docs/sklearn.md.
+docs/how-to/sklearn.md.
 """
 
 from __future__ import annotations

@@ -328,7 +328,7 @@ def test_options_changed_by_one_of_several_leave_pending_trials_alone(begin):
 
 
 def test_the_loop_of_the_page_runs(tmp_path):
-    page = (ROOT / "docs" / "shell.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "shell.md").read_text("utf-8")
     [loop] = re.findall(r"^```bash\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     [toml] = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert len(loop.splitlines()) <= 15

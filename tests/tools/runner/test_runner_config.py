@@ -59,8 +59,10 @@ def test_a_file_is_read(loaded, tmp_path):
 
 
 def test_every_key_of_the_page_is_understood_and_every_understood_key_is_on_the_page(loaded):
-    """The keys of the tables of docs/run.md are those that an error lists as allowed."""
-    page = (ROOT / "docs" / "run.md").read_text("utf-8").partition("## How parameters")[0]
+    """The keys of the tables of docs/how-to/run.md are those that an error lists as allowed."""
+    page = (
+        (ROOT / "docs" / "how-to" / "run.md").read_text("utf-8").partition("## How parameters")[0]
+    )
     page = page.partition("## Every key")[2]
     parts = re.split(r"^`\[(\w+)", page, flags=re.MULTILINE)
     top, tables = parts[0], dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -189,7 +191,7 @@ def test_worth_is_asked_for_where_something_needs_it(loaded, instead, who):
         loaded(instead + GOOD.partition("[worth]")[0])
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/run.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/how-to/run.md"])
 def test_the_files_on_the_pages_are_fine(loaded, page):
     text = (ROOT / page).read_text("utf-8")
     blocks = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures of docs/promises.md: what bad values do to a model, and how promises are kept."""
+"""The pictures of docs/explanation/promises.md: bad values, and promises kept."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from stopwise.errors import InputError
 from stopwise_paper.cell import Cell
+from stopwise_paper.problems.bbob import bbob_problem
 from stopwise_paper.problems.curves import alexnet, taskset
 from stopwise_paper.problems.data_folder import MissingDataError
 from stopwise_paper.problems.functions import function_on_box
@@ -37,10 +38,12 @@ def make_problem(cell: Cell) -> Problem:
         return gp_box(cell.seed, cell.option("d", 8))
     if name == "box":
         return function_on_box(dataset)
+    if name == "bbob":
+        return bbob_problem(dataset)
     if name == "lcbench":
         return lcbench_problem(dataset, runtime=cell.option("runtime", "real"))
     if name in _TABLES:
         return _TABLES[name](dataset)
-    names = ", ".join(["gp1d", "gp8d", "box", "lcbench", *_TABLES])
+    names = ", ".join(["gp1d", "gp8d", "box", "bbob", "lcbench", *_TABLES])
     message = f"there is no problem {cell.problem!r}; there are {names}."
     raise InputError(message)

@@ -45,6 +45,24 @@ class RunCounts:
         return text + (f", {len(self.failed)} failed" if self.failed else "")
 
 
+@dataclass(frozen=True, slots=True)
+class PartRun:
+    """A part that was run, or left out because its data or a package are missing.
+
+    Args:
+        part: Its name.
+        counts: How many cells were run; None if it was left out.
+        message: Why it was left out.
+    """
+
+    part: str
+    counts: RunCounts | None
+    message: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.part}: {self.counts or f'left out. {self.message}'}"
+
+
 def run_cells(
     cells: Iterable[Cell],
     folder: Path,
@@ -99,6 +117,37 @@ def load_finished(cells: Iterable[Cell], folder: Path, experiment: str) -> list[
         elif cell.key in consolidated:
             trajectories.append(consolidated[cell.key])
     return trajectories
+
+
+def run_and_keep(
+    todo: Sequence[Job],
+    run: Callable[[Job], Made],
+    keep: Callable[[Made], None],
+    *,
+    jobs: int,
+    progress: bool,
+) -> list[tuple[Job, str]]:
+    """Do jobs in processes, and keep what is made of each when it ends.
+
+    Args:
+        todo: The jobs.
+        run: Does one of them.
+        keep: Keeps what was made.
+        jobs: Number of processes; -1 for one per core.
+        progress: Whether to show a bar with the time left.
+
+    Returns:
+        The jobs that failed, each with what went wrong.
+    """
+    failed = []
+    with progress_bar(len(todo), shown=progress) as advance:
+        for job, outcome in run_locally(run, todo, jobs):
+            if isinstance(outcome, str):
+                failed.append((job, outcome))
+            else:
+                keep(outcome)
+            advance()
+    return failed
 
 
 def run_locally(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The journal: every event of a study as a line of JSON, on disk before the call returns.
 
-The format is documented in docs/journal.md. It contains no pickle, and reading it executes no
-code.
+The format is documented in docs/reference/journal.md. It contains no pickle, and reading it
+executes no code.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ def main() -> None:
     """Run the command line; an error of stopwise is one message on stderr, without a traceback.
 
     Exit codes: 0 done; 1 something outside prevents it (a full disk); 2 the command line, or what
-    it names, is wrong; 128 + n interrupted by signal n. A command may have more (docs/run.md).
+    it names, is wrong; 128 + n interrupted by signal n. A command may have more
+    (docs/how-to/run.md).
     """
     import sys
 

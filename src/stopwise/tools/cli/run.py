@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 def run(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="What to tune, and how; docs/run.md has every key."),
+        typer.Argument(
+            metavar="FILE", help="What to tune, and how; the guide run.md has every key."
+        ),
     ],
     *,
     check: Annotated[

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tune any program from one TOML file: ``stopwise run``. docs/run.md has every key."""
+"""Tune any program from one TOML file: ``stopwise run``. docs/how-to/run.md has every key."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The configuration of a run: the TOML file as frozen values. docs/run.md describes every key."""
+"""The configuration of a run: the TOML file as frozen values. docs/how-to/run.md has every key."""
 
 from __future__ import annotations
 

@@ -178,7 +178,8 @@ def _lcbench() -> list[tuple[str, str]]:
     return [(f"lcbench:{dataset}", "proxy") for dataset in lcbench_datasets()]
 
 
-def _lcbench_judged() -> list[tuple[str, str]]:
+def judged_lcbench() -> list[tuple[str, str]]:
+    """The sets that were kept back, with known costs."""
     return [(name, cost) for name, cost in _lcbench() if half_of(name) == JUDGED]
 
 
@@ -218,7 +219,7 @@ def _sizes(seeds: int, cap: int = 100, **options: Option) -> dict[str, Size]:
 PARTS = {
     "lcbench": Part(_lcbench, _sizes(2, 200), "LCBench, known costs", LCBENCH_LAMS),
     "lcbench-100": Part(
-        _lcbench_judged,
+        judged_lcbench,
         _sizes(1),
         "LCBench, 100 evaluations whatever the rule says",
         LCBENCH_LAMS[1:2],

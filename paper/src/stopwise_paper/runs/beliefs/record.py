@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
 from stopwise_paper.cell import Cell
+from stopwise_paper.runs.lines import append_line, whole_lines
 
 FILE = "beliefs.jsonl"
 _DIGITS = 6
@@ -107,27 +108,11 @@ class BeliefRun:
 
 
 def append(run: BeliefRun, folder: Path) -> None:
-    """Add a run to the file of a folder; a torn line at its end is removed before."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / FILE).open("ab+") as file:
-        file.truncate(_whole_lines(file))
-        file.write(run.to_json().encode() + b"\n")
+    """Add a run to the file of a folder."""
+    append_line(folder / FILE, run.to_json())
 
 
 def load(folder: Path) -> list[BeliefRun]:
-    """The runs in the file of a folder, each cell once; none if there is no file.
-
-    The last line is torn if the run was killed, or goes on, while it was written: it is left out.
-    """
-    path = folder / FILE
-    if not path.exists():
-        return []
-    whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
-    runs = map(BeliefRun.from_json, whole.splitlines())
+    """The runs in the file of a folder, each cell once; none if there is no file."""
+    runs = map(BeliefRun.from_json, whole_lines(folder / FILE))
     return list({run.cell.key: run for run in runs}.values())
-
-
-def _whole_lines(file: BinaryIO) -> int:
-    """The length of a file without what follows its last line break."""
-    file.seek(0)
-    return file.read().rfind(b"\n") + 1

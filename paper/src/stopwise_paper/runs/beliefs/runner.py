@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from stopwise_paper.cell import Cell
@@ -19,28 +19,10 @@ from stopwise_paper.runs.beliefs.published_run import (
 )
 from stopwise_paper.runs.beliefs.record import BeliefRun
 from stopwise_paper.runs.beliefs.study_run import run_study
-from stopwise_paper.runs.parallel import RunCounts, progress_bar, run_locally
+from stopwise_paper.runs.parallel import PartRun, RunCounts, run_and_keep
 from stopwise_paper.runs.trajectory import Trajectory
 
 _Job = tuple[Cell, Trajectory | None]
-
-
-@dataclass(frozen=True, slots=True)
-class PartRun:
-    """A part that was run, or left out because its data are missing.
-
-    Args:
-        part: Its name.
-        counts: How many cells were run; None if it was left out.
-        message: Why it was left out.
-    """
-
-    part: str
-    counts: RunCounts | None
-    message: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.part}: {self.counts or f'left out. {self.message}'}"
 
 
 def run_beliefs(
@@ -74,14 +56,9 @@ def run_beliefs(
             continue
         finished = {run.cell.key for run in record.load(folder)}
         todo = [(c, published_like(c, trajectories)) for c in cells if c.key not in finished]
-        failed: dict[str, str] = {}
-        with progress_bar(len(todo), shown=progress) as advance:
-            for (cell, _), outcome in run_locally(_run, todo, jobs):
-                if isinstance(outcome, BeliefRun):
-                    record.append(outcome, folder)
-                else:
-                    failed[cell.to_json()] = outcome
-                advance()
+        keep = partial(record.append, folder=folder)
+        failures = run_and_keep(todo, _run, keep, jobs=jobs, progress=progress)
+        failed = {cell.to_json(): error for (cell, _), error in failures}
         counts = RunCounts(len(todo) - len(failed), len(cells) - len(todo), failed)
         runs.append(PartRun(part, counts))
     return runs

@@ -60,7 +60,7 @@ def run_study(cell: Cell) -> BeliefRun:
         began = time.perf_counter()
         evaluated = _Evaluated(problem, cell.cost)
         options: dict[str, Any] = {"lam": units.lam(cell), "seed": cell.seed}
-        options["cost"] = _cost_option(problem, cell.cost)
+        options["cost"] = cost_option(problem, cell.cost)
         if cell.option("noise") is not None:
             options["noise"] = cell.option("noise")
         design = _priced_design if cell.option("design") == PRICED_DESIGN else _published_design
@@ -112,7 +112,7 @@ class _Evaluated:
         return self.values[-1], self.costs[-1]
 
 
-def _cost_option(problem: Problem, cost: str) -> Any:  # noqa: ANN401  whatever ``cost=`` takes
+def cost_option(problem: Problem, cost: str) -> Any:  # noqa: ANN401  whatever ``cost=`` takes
     """The price as a user would give it."""
     if cost == LEARNED:
         return "reported"

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scores of the field: what users of each contender pay, and what they find.
+
+The sum paid is regret plus lambda times all that was spent, initial points included, in units of
+the problem's gap (the median value minus the best). Seeds are averaged within a problem, and every
+problem counts alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stopwise_paper.arrays import Array
+from stopwise_paper.runs.field.contenders import CONTENDERS
+from stopwise_paper.runs.field.record import FieldRun
+
+BEST_COUNT, BEST_COUNTS, OWN_RULE = "best count", "best count of each problem", "own rule"
+OWN_STOP = "stops itself"
+
+Problem = tuple[str, str]  # the problem and its price
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a contender comes to when it is stopped in one way.
+
+    Args:
+        contender: Its name.
+        when: ``"50 trials"``, ``"own rule"``, ...
+        evaluations: The price: median evaluations that the gap is worth.
+        paid: The sum paid, in gaps.
+        error: Its standard error over problems.
+        regret: The part of it that is regret.
+        trials: Evaluations.
+        spent: What was spent, in median evaluations.
+        problems: The number of problems.
+    """
+
+    contender: str
+    when: str
+    evaluations: int
+    paid: float
+    error: float
+    regret: float
+    trials: float
+    spent: float
+    problems: int
+
+    def record(self) -> dict[str, Any]:
+        """A row of a table."""
+        return {
+            "contender": CONTENDERS[self.contender].title,
+            "stopped": self.when,
+            "gap worth": self.evaluations,
+            "paid": round(self.paid, 4),
+            "error": round(self.error, 4),
+            "regret": round(self.regret, 4),
+            "trials": round(self.trials, 1),
+            "spent": round(self.spent, 2),
+            "problems": self.problems,
+        }
+
+
+def by_problem(runs: Iterable[FieldRun]) -> dict[Problem, list[FieldRun]]:
+    """Runs of each problem, one for each seed."""
+    grouped: dict[Problem, list[FieldRun]] = defaultdict(list)
+    for run in runs:
+        grouped[run.cell.problem, run.cell.cost].append(run)
+    return grouped
+
+
+def scores(runs: Sequence[FieldRun], evaluations: int) -> list[Score]:
+    """All scores at one price, the lowest sum first within a contender's order."""
+    found = []
+    for name, contender in CONTENDERS.items():
+        own = [run for run in runs if run.contender == name]
+        if contender.priced:
+            own = [run for run in own if run.cell.option("evaluations") == evaluations]
+        problems = by_problem(own)
+        if not problems:
+            continue
+        if contender.priced:
+            found.append(_score(name, OWN_STOP, evaluations, problems, _ends(problems)))
+            continue
+        longest = min(len(run.cost) for run in own)
+        for count in (count for count in contender.counts if count <= longest):
+            stops = {problem: [count] * len(rs) for problem, rs in problems.items()}
+            found.append(_score(name, f"{count} trials", evaluations, problems, stops))
+        if contender.has_rule:
+            stops = {p: [r.stopped_at or len(r.cost) for r in rs] for p, rs in problems.items()}
+            found.append(_score(name, OWN_RULE, evaluations, problems, stops))
+        found += _hindsight(name, evaluations, problems)
+    return found
+
+
+def _hindsight(
+    name: str, evaluations: int, problems: Mapping[Problem, list[FieldRun]]
+) -> list[Score]:
+    """The one count that is best over all problems, and the best one for each problem."""
+    curves = {
+        problem: np.mean([run.paid(evaluations) for run in runs], axis=0)
+        for problem, runs in problems.items()
+    }
+    count = int(np.mean(list(curves.values()), axis=0).argmin()) + 1
+    one = {problem: [count] * len(runs) for problem, runs in problems.items()}
+    each = {p: [int(curves[p].argmin()) + 1] * len(runs) for p, runs in problems.items()}
+    return [
+        _score(name, BEST_COUNT, evaluations, problems, one),
+        _score(name, BEST_COUNTS, evaluations, problems, each),
+    ]
+
+
+def _ends(problems: Mapping[Problem, list[FieldRun]]) -> dict[Problem, list[int]]:
+    return {problem: [len(run.cost) for run in runs] for problem, runs in problems.items()}
+
+
+def _score(
+    name: str,
+    when: str,
+    evaluations: int,
+    problems: Mapping[Problem, list[FieldRun]],
+    stops: Mapping[Problem, list[int]],
+) -> Score:
+    rows = []
+    for problem, runs in problems.items():
+        pairs = list(zip(runs, stops[problem], strict=True))
+        paid = np.mean([run.paid(evaluations)[n - 1] for run, n in pairs])
+        regret = np.mean([run.regret[n - 1] / run.gap for run, n in pairs])
+        spent = np.mean([run.cost[:n].sum() / run.median_cost for run, n in pairs])
+        rows.append((paid, regret, np.mean([n for _, n in pairs]), spent))
+    paid, regret, trials, spent = np.mean(rows, axis=0)
+    error = _standard_error(np.array(rows)[:, 0])
+    return Score(name, when, evaluations, paid, error, regret, trials, spent, len(rows))
+
+
+def _standard_error(values: Array) -> float:
+    return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
+
+
+def equal_trials(runs: Sequence[FieldRun]) -> list[dict[str, Any]]:
+    """Contenders at equal trials, by dimension: mean rank, and what is left of random's gap.
+
+    What is left is (value - lowest) / (random search's value - lowest) at the last trial, where
+    the lowest value is the lowest that any contender found on that problem.
+    """
+    last = {
+        problem: {run.contender: float(run.regret[-1]) for run in found}
+        for problem, found in by_problem(runs).items()
+    }
+    everyone = {run.contender for run in runs}
+    whole = {problem: values for problem, values in last.items() if set(values) == everyone}
+    rows = []
+    for d in sorted({_dimension(problem) for problem in whole}):
+        there = [values for problem, values in whole.items() if _dimension(problem) == d]
+        for name in (name for name in CONTENDERS if name in everyone):
+            ranks = np.array([_rank(values, name) for values in there])
+            left = np.array([_left(values, name) for values in there])
+            rows.append(
+                {
+                    "contender": CONTENDERS[name].title,
+                    "d": d,
+                    "rank": round(float(ranks.mean()), 2),
+                    "rank error": round(_standard_error(ranks), 2),
+                    "left": round(float(left.mean()), 4),
+                    "left error": round(_standard_error(left), 4),
+                    "problems": len(there),
+                }
+            )
+    return rows
+
+
+def _dimension(problem: Problem) -> int:
+    return int(problem[0].rpartition("_d")[2])
+
+
+def _rank(values: Mapping[str, float], name: str) -> float:
+    """The rank from 1 on; equal values share the mean of their ranks."""
+    others = np.array(list(values.values()))
+    return float((others < values[name]).sum() + ((others == values[name]).sum() + 1) / 2)
+
+
+def _left(values: Mapping[str, float], name: str) -> float:
+    lowest = min(values.values())
+    span = values.get("random", max(values.values())) - lowest
+    return min((values[name] - lowest) / span, 1.0) if span > 0.0 else 0.0

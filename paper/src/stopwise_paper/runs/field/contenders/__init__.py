@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contenders, one package a file."""
+
+from __future__ import annotations
+
+from stopwise_paper.runs.field.contenders.ax_client import AX
+from stopwise_paper.runs.field.contenders.botorch_loops import (
+    BOTORCH_LOGEI,
+    BOTORCH_LOGEI_PER_COST,
+)
+from stopwise_paper.runs.field.contenders.contender import (
+    Contender,
+    Evaluated,
+    Optimiser,
+    Params,
+    Setting,
+)
+from stopwise_paper.runs.field.contenders.optuna_samplers import OPTUNA_GP, OPTUNA_TPE
+from stopwise_paper.runs.field.contenders.random_search import RANDOM
+from stopwise_paper.runs.field.contenders.skopt_optimizer import SKOPT
+from stopwise_paper.runs.field.contenders.smac3 import SMAC
+from stopwise_paper.runs.field.contenders.stopwise_studies import (
+    STOPWISE,
+    STOPWISE_PAPER,
+    STOPWISE_UNPRICED,
+)
+
+__all__ = ["CONTENDERS", "Contender", "Evaluated", "Optimiser", "Params", "Setting"]
+
+CONTENDERS: dict[str, Contender] = {
+    "stopwise": STOPWISE,
+    "stopwise-paper": STOPWISE_PAPER,
+    "stopwise-unpriced": STOPWISE_UNPRICED,
+    "optuna-tpe": OPTUNA_TPE,
+    "optuna-gp": OPTUNA_GP,
+    "botorch-logei": BOTORCH_LOGEI,
+    "botorch-logei-per-cost": BOTORCH_LOGEI_PER_COST,
+    "ax": AX,
+    "smac": SMAC,
+    "skopt": SKOPT,
+    "random": RANDOM,
+}

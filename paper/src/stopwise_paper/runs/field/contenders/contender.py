@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contender: a package with its settings, and the optimiser that it makes for a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple, Protocol
+
+import stopwise as sw
+
+Params = Mapping[str, Any]
+
+
+class Evaluated(NamedTuple):
+    """What a contender is told.
+
+    Args:
+        params: The configuration; on a table the row that stands nearest to what was asked for.
+        value: Its value, None if the evaluation failed.
+        cost: What it cost.
+    """
+
+    params: Params
+    value: float | None
+    cost: float
+
+
+class Optimiser(Protocol):
+    """What a package is asked and told while a problem is played."""
+
+    def ask(self) -> Params:
+        """The configuration to evaluate next."""
+        ...
+
+    def tell(self, evaluated: Evaluated) -> None:
+        """What came of it."""
+        ...
+
+    def would_stop(self) -> bool:
+        """Whether the package's own rule says to stop now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """What a contender is given before the first evaluation.
+
+    Args:
+        space: The parameters; on a table those of its columns.
+        domain: What stopwise is given: the table itself, where there is one.
+        cost: The price as stopwise takes it (``cost=``): a function of the params, a cost model,
+            or ``"reported"`` if it has to be learned.
+        lam: What a unit of cost is worth; nan for contenders that ask for no price.
+        seed: Of everything that is random.
+        trials: How many evaluations there are at the most.
+    """
+
+    space: Mapping[str, sw.space.Parameter]
+    domain: sw.space.Domain
+    cost: Any
+    lam: float
+    seed: int
+    trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A package with its settings.
+
+    Args:
+        title: For tables and figures.
+        make: Makes the optimiser of a problem.
+        trials: Evaluations that are played; other counts are read from the beginning of the run.
+        needs: Distributions that must be installed; the first is the package itself.
+        counts: Numbers of trials that users of it choose, for the table.
+        priced: Whether it is told the price, so that each price is a run of its own, which ends
+            when the contender says so.
+        has_rule: Whether it has a stopping rule of its own, which is recorded and not obeyed.
+    """
+
+    title: str
+    make: Callable[[Setting], Optimiser]
+    trials: int
+    needs: tuple[str, ...]
+    counts: tuple[int, ...] = ()
+    priced: bool = False
+    has_rule: bool = False
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Distributions that are not installed."""
+        return tuple(name for name in self.needs if not _version(name))
+
+    @property
+    def package(self) -> str:
+        """The distribution that is played."""
+        return self.needs[0]
+
+    @property
+    def version(self) -> str:
+        """The version of the package that is played."""
+        return _version(self.package)
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SMAC3: its facade for hyper-parameters, asked and told."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Any
+
+import stopwise as sw
+from stopwise.errors import InputTypeError
+from stopwise_paper.runs.field.contenders.contender import (
+    Contender,
+    Evaluated,
+    Params,
+    Setting,
+)
+
+_SILENT = 50  # a level of logging
+
+
+class Smac:
+    """A facade whose objective is never called; rows of a table are told as they are."""
+
+    def __init__(self, setting: Setting) -> None:
+        from ConfigSpace import ConfigurationSpace
+        from smac import HyperparameterOptimizationFacade, Scenario
+
+        self._space = ConfigurationSpace(seed=setting.seed)
+        self._space.add([_hyperparameter(n, p) for n, p in setting.space.items()])
+        self._folder = tempfile.TemporaryDirectory()  # it insists on writing
+        scenario = Scenario(
+            self._space,
+            deterministic=True,
+            n_trials=setting.trials,
+            seed=setting.seed,
+            output_directory=self._folder.name,
+        )
+        self._smac = HyperparameterOptimizationFacade(
+            scenario, _never_called, overwrite=True, logging_level=_SILENT
+        )
+
+    def ask(self) -> Params:
+        """The facade's next trial."""
+        self._trial = self._smac.ask()
+        return dict(self._trial.config)
+
+    def tell(self, evaluated: Evaluated) -> None:
+        """Tell the trial, or the row that stands for it; a crash has an infinite value."""
+        from ConfigSpace import Configuration
+        from smac.runhistory.dataclasses import TrialInfo, TrialValue
+        from smac.runhistory.enumerations import StatusType
+
+        params, value, _ = evaluated
+        trial = self._trial
+        if params != dict(trial.config):
+            config = Configuration(self._space, values=dict(params))
+            trial = TrialInfo(config, seed=trial.seed)
+        told = (
+            TrialValue(cost=float("inf"), status=StatusType.CRASHED)
+            if value is None
+            else TrialValue(cost=value)
+        )
+        self._smac.tell(trial, told)
+
+    def would_stop(self) -> bool:
+        """It has no rule but counts."""
+        return False
+
+
+def _never_called(config: Any, seed: int = 0) -> float:  # noqa: ANN401
+    raise NotImplementedError(config, seed)
+
+
+def _hyperparameter(name: str, parameter: sw.space.Parameter) -> Any:  # noqa: ANN401
+    from ConfigSpace import Categorical, Float, Integer
+
+    if isinstance(parameter, sw.Real):
+        return Float(name, (parameter.low, parameter.high), log=parameter.log)
+    if isinstance(parameter, sw.Integer):
+        return Integer(name, (parameter.low, parameter.high), log=parameter.log)
+    if isinstance(parameter, sw.Categorical):
+        return Categorical(name, list(parameter.choices))
+    message = f"{parameter!r} is not translated for SMAC."
+    raise InputTypeError(message)
+
+
+SMAC = Contender("SMAC3", Smac, 100, ("smac", "ConfigSpace"), (50, 100))

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our own: a study asked until it stops, with the default model and with the published one."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import stopwise as sw
+from stopwise_paper.runs.field.contenders.contender import (
+    Contender,
+    Evaluated,
+    Params,
+    Setting,
+)
+
+_TINY = 1e-12  # a price that is next to nothing: gains alone count
+
+
+class StopwiseStudy:
+    """A study with a price, which says itself when to stop; without one it only searches."""
+
+    def __init__(self, setting: Setting, surrogate: str = "default") -> None:
+        self._study = sw.Study(
+            setting.domain,
+            cost=setting.cost,
+            lam=_TINY if math.isnan(setting.lam) else setting.lam,
+            surrogate=surrogate,
+            seed=setting.seed,
+        )
+
+    def ask(self) -> Params:
+        """The study's next trial."""
+        self._trial = self._study.ask()
+        return self._trial.params
+
+    def tell(self, evaluated: Evaluated) -> None:
+        """Tell it; params are those that were asked for, since the study knows the table."""
+        self._study.tell(self._trial, evaluated.value, evaluated.cost)
+
+    def would_stop(self) -> bool:
+        """The study's verdict."""
+        return bool(self._study.should_stop())
+
+
+STOPWISE = Contender("stopwise", StopwiseStudy, 200, ("stopwise",), priced=True)
+STOPWISE_PAPER = Contender(
+    "stopwise, surrogate='paper'",
+    partial(StopwiseStudy, surrogate="paper"),
+    200,
+    ("stopwise",),
+    priced=True,
+)
+# Without a price, for equal numbers of trials.
+STOPWISE_UNPRICED = Contender("stopwise, stopping off", StopwiseStudy, 100, ("stopwise",))

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The field: contenders are asked and told as their users do, and scored as users pay."""
+
+import numpy as np
+import pytest
+
+from stopwise.errors import InputError
+from stopwise_paper.analysis.field import (
+    BEST_COUNT,
+    BEST_COUNTS,
+    OWN_RULE,
+    OWN_STOP,
+    equal_trials,
+    scores,
+)
+from stopwise_paper.cell import Cell
+from stopwise_paper.cli import main
+from stopwise_paper.problems import make_problem
+from stopwise_paper.runs.field import record
+from stopwise_paper.runs.field.contenders import CONTENDERS
+from stopwise_paper.runs.field.plan import EVALUATIONS, field_plan, part_of
+from stopwise_paper.runs.field.play import play
+from stopwise_paper.runs.field.record import FieldRun
+from stopwise_paper.runs.field.runner import installed
+
+MODELS = ["optuna-gp", "botorch-logei", "botorch-logei-per-cost", "ax"]
+
+
+def cell(contender, *, problem="sklearn:cancer-forest", cost="learned", cap=6, seed=0, **options):
+    return Cell.of("field", problem, cost, contender, seed=seed, cap=cap, **options)
+
+
+def made(contender, regret, cost, *, problem="box:branin", seed=0, stopped_at=0, **options):
+    """A run with gap 2 and median cost 5."""
+    return FieldRun(
+        cell(contender, problem=problem, cost="linear", cap=len(cost), seed=seed, **options),
+        "1.0",
+        2.0,
+        5.0,
+        np.array(regret, dtype=float),
+        np.array(cost, dtype=float),
+        stopped_at,
+        0.1,
+    )
+
+
+@pytest.mark.parametrize("contender", ["random", "optuna-tpe", "stopwise"])
+def test_a_table_is_played_row_by_row(contender):
+    """Each evaluation is a row, paid for; regret is judged by test errors, and may rise."""
+    run = play(cell(contender, evaluations=100 if contender == "stopwise" else None))
+    table = make_problem(run.cell)
+    assert len(run.cost) == len(run.regret) <= 6
+    assert set(run.cost) <= set(table.costs["learned"])
+    assert np.all(run.regret >= 0.0)
+    assert run.version
+
+
+def test_a_play_can_be_repeated():
+    first, again = (play(cell("optuna-tpe")) for _ in range(2))
+    assert first.regret.tolist() == again.regret.tolist()
+    assert first.cost.tolist() == again.cost.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "contender", ["optuna-gp", "botorch-logei", "botorch-logei-per-cost", "ax"]
+)
+def test_contenders_with_a_model_are_played(contender):
+    run = play(cell(contender, cap=13))
+    assert len(run.cost) == 13
+    assert run.regret[-1] <= run.regret[0]
+
+
+def test_a_run_comes_back_from_its_line(tmp_path):
+    runs = [play(cell("random", seed=seed)) for seed in range(2)]
+    path = tmp_path / "runs.parquet"
+    assert record.consolidate(path) == []
+    for run in [*runs, runs[0]]:
+        record.append(run, path)
+    with (tmp_path / "runs.jsonl").open("a") as file:
+        file.write('{"torn')
+    back = record.load(path)
+    assert [run.cell for run in back] == [run.cell for run in runs]
+    assert [run.cell for run in record.consolidate(path)] == [run.cell for run in runs]
+    assert [file.name for file in tmp_path.iterdir()] == ["runs.parquet"]
+    back = record.load(path)
+    np.testing.assert_allclose(back[1].regret, runs[1].regret, rtol=1e-5)
+    with pytest.raises(InputError, match="not a record of a run"):
+        FieldRun.from_json("{}")
+
+
+def test_what_is_paid_counts_the_initial_points():
+    """Gap 2, worth 20 median evaluations of 5: a unit of cost is 0.02, or 0.01 gaps."""
+    run = made("random", [4.0, 1.0], [10.0, 30.0])
+    np.testing.assert_allclose(run.paid(20), [4 / 2 + 0.1, 1 / 2 + 0.4])
+
+
+def test_counts_rules_and_hindsight_are_read_from_one_run():
+    falls = [2.0] * 30 + [0.0] * 70
+    late = [2.0] * 60 + [0.0] * 40
+    runs = [
+        made("optuna-tpe", falls, [1.0] * 100, stopped_at=40),
+        made("optuna-tpe", late, [1.0] * 100, problem="box:levy4"),
+        made("stopwise", [2.0, 0.5], [1.0, 1.0], evaluations=100),
+    ]
+    at = {(score.contender, score.when): score for score in scores(runs, 100)}
+    unit = 1 / (100 * 5)  # gaps for one evaluation
+    assert at["optuna-tpe", "50 trials"].paid == pytest.approx((0 + 1) / 2 + 50 * unit)
+    assert at["optuna-tpe", OWN_RULE].trials == 70  # 40, and never
+    assert at["optuna-tpe", BEST_COUNT].paid == pytest.approx(61 * unit)
+    assert at["optuna-tpe", BEST_COUNTS].paid == pytest.approx((31 + 61) / 2 * unit)
+    assert at["stopwise", OWN_STOP].paid == pytest.approx(0.25 + 2 * unit)
+    assert not [score for score in scores(runs, 20) if score.contender == "stopwise"]
+
+
+def test_contenders_are_ranked_at_equal_trials():
+    problem = "bbob:f001_i01_d02"
+    runs = [
+        made("stopwise-unpriced", [5.0, 1.0], [1, 1], problem=problem),
+        made("optuna-tpe", [5.0, 3.0], [1, 1], problem=problem),
+        made("random", [5.0, 5.0], [1, 1], problem=problem),
+    ]
+    rows = {row["contender"]: row for row in equal_trials(runs)}
+    assert [row["rank"] for row in rows.values()] == [1, 2, 3]
+    assert rows["Optuna, TPE"]["left"] == 0.5
+
+
+def test_a_contender_that_knows_the_price_has_a_run_for_each():
+    cells = field_plan("functions", ["stopwise", "random", "stopwise-unpriced"])
+    prices = [c.option("evaluations") for c in cells if c.seed == 0 and "branin" in c.problem]
+    assert prices == [*EVALUATIONS, None]
+    assert {part_of(c) for c in cells} == {"functions"}
+    unpriced = field_plan("bbob", ["stopwise", "stopwise-unpriced"], quick=True)
+    assert [(c.acquisition, c.cap) for c in unpriced] == [("stopwise-unpriced", 20)]
+    with pytest.raises(InputError, match="there is no part 'tables'"):
+        field_plan("tables", ["random"])
+
+
+def test_what_is_not_installed_is_named(monkeypatch):
+    there, messages = installed(["random"])
+    assert (there, messages) == (["random"], [])
+    monkeypatch.setattr(
+        "stopwise_paper.runs.field.contenders.contender._version", lambda _name: ""
+    )
+    assert installed(["smac"]) == (
+        [],
+        ["smac: left out, because smac, ConfigSpace is not installed."],
+    )
+    with pytest.raises(InputError, match="there is no contender 'hyperopt'"):
+        installed(["hyperopt"])
+
+
+def test_the_command_plays_and_scores(tmp_path, capsys):
+    arguments = ["field", "sklearn", "--quick", "--jobs", "1", "--contender", "random"]
+    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    assert "1 cells run" in capsys.readouterr().out
+    assert (tmp_path / "quick" / "field.png").exists()
+    assert main([*arguments, "--draw-only", "--out", str(tmp_path)]) == 0
+    assert len(record.load(tmp_path / "quick.parquet")) == 1
+    assert CONTENDERS["random"].title in (tmp_path / "quick" / "field.csv").read_text()
