@@ -59,7 +59,7 @@ class Trajectory:
     Args:
         cell: The cell.
         n_initial: Size of the initial design.
-        x: FieldEvaluation points: row numbers of a table, (n,), or points of the unit cube, (n, d).
+        x: Evaluated points: row numbers of a table, (n,), or points of the unit cube, (n, d).
         y: Observed values, minimised, (n,).
         judged_value: Values that regret counts, (n,): the test error, say; y where there is no
             other.
