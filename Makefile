@@ -5,6 +5,7 @@
 #   make lint     formatting, rules, types and the import direction
 #   make slow     the slow tests
 #   make bench    timings
+#   make release-check   builds both distributions, installs and tries them where nothing else is
 #   make docs     the site, in build/site; a warning is an error
 #   make paper    the paper's experiments at laptop scale, from docs/results/laptop on: what is
 #                 there is not run again, and figures are drawn anew
@@ -26,7 +27,7 @@ FIELD := $(VENV)/field.stamp
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 GATED := src/stopwise/core/numerics/*,src/stopwise/core/beliefs/*
 
-.PHONY: demo test lint slow bench docs paper field field-quick clean
+.PHONY: demo test lint slow bench docs release-check paper field field-quick clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -66,7 +67,12 @@ bench: $(DEV)
 
 docs: $(DOCS)
 	rm -rf build/site
+	$(ONE_THREAD) $(BIN)/python -m pytest -q tests/house/test_docs.py tests/house/test_docs_run.py tests/house/test_tutorial.py tests/house/test_notebooks.py
 	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -c docs -b html . build/site
+
+release-check: $(DEV)
+	$(PIP) install -q -e '.[release]'
+	$(BIN)/python -m release.check
 
 paper: $(DEV)
 	$(ONE_THREAD) $(BIN)/stopwise-paper figures --scale laptop --out docs/results

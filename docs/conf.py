@@ -27,6 +27,8 @@ extensions = [
     "sphinx_copybutton",
     "_site.mathml",
     "_site.pages",
+    "_site.notebooks",
+    "_site.tables",
 ]
 root_doc = "docs/index"
 include_patterns = [
@@ -40,7 +42,7 @@ include_patterns = [
     "paper/README.md",
 ]
 exclude_patterns = ["docs/_*", "docs/results/*/cells", "**/.*"]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "markdown", ".ipynb": "markdown"}
 nitpicky = False  # names of types that other packages define have no page here
 
 # ------------------------------------------------------------------------------------ Markdown
@@ -64,6 +66,7 @@ html_theme = "furo"
 html_title = "stopwise"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["calculator.js", "fair_values.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of these evaluations is worth its price, and when is none? On a real function.
 
-A Gaussian process is fitted to a few points of the Forrester function. For each candidate it gives
-a mean and a deviation; with the candidate's price that makes a fair value: the value at which
-evaluating it would just be worth its price. A candidate is worth it while its fair value is below
-the best value in hand, and when none is, the rational thing is to stop. Then stopwise does it all
-by itself: it chooses by fair value, and stops when nothing is worth its price.
+A Gaussian process of the Forrester function gives each candidate a mean and a deviation; with its
+price that makes a fair value, at which evaluating it would just be worth its price. While that is
+below the best value in hand it is worth it. Then stopwise does it all by itself.
 """
 
 import numpy as np
@@ -30,36 +28,24 @@ def seconds(x):
 observed = np.array([0.0, 0.15, 0.35, 0.5, 0.65, 0.8, 1.0])
 values = forrester(observed)
 best = values.min()
-
 candidates = np.array([0.07, 0.25, 0.3, 0.42, 0.58, 0.7, 0.74, 0.78, 0.85, 0.92])
 posterior = fit_posterior(observed[:, None], values)
 mean, std = posterior(candidates[:, None])
 price = LAM * seconds(candidates)
 fair = pbgi(mean, std, price)
 gain = np.exp(log_ei(mean, std, best))
-
-console = Console()
 table = Table(title=f"Best value in hand: {best:.3f}. One second is worth {LAM} of the objective.")
 for heading in ("x", "mean", "±", "costs", "price", "gain", "fair value", "worth it"):
     table.add_column(heading, justify="right")
 for i, x in enumerate(candidates):
-    table.add_row(
-        f"{x:.2f}",
-        f"{mean[i]:.3f}",
-        f"{std[i]:.3f}",
-        f"{seconds(x):.1f} s",
-        f"{price[i]:.3f}",
-        f"{gain[i]:.4f}",
-        f"{fair[i]:.3f}",
-        "yes" if fair[i] < best else "no",
-    )
+    numbers = [f"{each[i]:.3f}" for each in (mean, std, price, gain, fair)]
+    numbers.insert(2, f"{seconds(x):.1f} s")
+    table.add_row(f"{x:.2f}", *numbers, "yes" if fair[i] < best else "no")
+console = Console()
 console.print(table)
 choice = int(np.argmin(fair))
-console.print(
-    f"Lowest fair value: x = {candidates[choice]:.2f}, expected to gain {gain[choice]:.3f} at a"
-    f" price of {price[choice]:.3f}."
-)
-
+chosen = f"x = {candidates[choice]:.2f}, expected to gain {gain[choice]:.3f}"
+console.print(f"Lowest fair value: {chosen} at a price of {price[choice]:.3f}.")
 result = sw.minimize(
     lambda params: forrester(params["x"]),
     {"x": sw.Real(0, 1)},
@@ -69,6 +55,5 @@ result = sw.minimize(
 console.print(
     f"\nLeft to itself, stopwise made {len(result.history)} evaluations for {result.spent:.1f} s"
     f" and found {result.best.value:.4f} at x = {result.best.params['x']:.4f}"
-    " (the minimum is -6.0207).\nWhy it stopped: "
-    f"{result.verdict.reason}."
+    f" (the minimum is -6.0207).\nWhy it stopped: {result.verdict.reason}."
 )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several workers, one Optuna study: python examples/optuna_workers.py [storage URL]
 
-Every worker runs the same few lines, on one machine or on fifty; all they share is the storage.
-With PostgreSQL: postgresql+psycopg://user@host/database (pip install 'psycopg[binary]').
+Every worker runs the same few lines; all they share is the storage, as of PostgreSQL:
+postgresql+psycopg://user@host/database (pip install 'psycopg[binary]').
 """
 
 import math
@@ -16,8 +16,7 @@ import optuna
 
 from stopwise.integrations.optuna import StopwiseCallback, StopwiseSampler, timed
 
-WORKERS, BUDGET = 3, 2.0  # seconds of training, by all workers together
-LAM = 0.5  # one second of training is worth 0.5 of the loss
+WORKERS, BUDGET, LAM = 3, 2.0, 0.5  # 2 s of training in all; a second is worth 0.5 of the loss
 SPACE = {
     "lr": optuna.distributions.FloatDistribution(1e-4, 1e-1, log=True),
     "layers": optuna.distributions.IntDistribution(1, 6),
@@ -31,8 +30,7 @@ def train(trial):
     return (math.log10(lr) + 2.5) ** 2 + 0.1 * (layers - 3) ** 2
 
 
-def storage_at(url):
-    # A worker that dies stops beating; the others then count its trial as failed.
+def storage_at(url):  # a worker that dies stops beating; others count its trial as failed
     return optuna.storages.RDBStorage(url, heartbeat_interval=10, grace_period=60)
 
 
@@ -48,7 +46,6 @@ def work(url):
 if __name__ == "__main__":
     folder = tempfile.TemporaryDirectory()
     url = sys.argv[1] if len(sys.argv) > 1 else f"sqlite:///{Path(folder.name) / 'study.db'}"
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(study_name="workers", storage=storage_at(url))
     workers = [multiprocessing.Process(target=work, args=(url,)) for _ in range(WORKERS)]
     for worker in workers:
@@ -56,7 +53,7 @@ if __name__ == "__main__":
     for worker in workers:
         worker.join()
     spent = sum(trial.user_attrs.get("cost", 0.0) for trial in study.trials)
-    print(f"{len(study.trials)} trials by {WORKERS} workers, {spent:.2f} s,", end=" ")
-    print(f"best {study.best_value:.3f}")
+    who = f"{len(study.trials)} trials by {WORKERS} workers"
+    print(f"{who}, {spent:.2f} s, best {study.best_value:.3f}")
     print(study.user_attrs["stopwise:verdict"]["reason"])
     folder.cleanup()

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from docutils import nodes
 from docutils.utils.math import latex2mathml
+
+# docutils hangs a sub- or superscript on the last letter only; a name in braces is one thing.
+SCRIPTED = re.compile(r"(\\(?:math\w+|operatorname)\{[^{}]*\})(?=[_^])")
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 
 def mathml(latex: str, *, block: bool) -> str:
     """A formula as a MathML element."""
+    latex = SCRIPTED.sub(r"{\1}", latex)
     source = rf"\begin{{aligned}}{latex}\end{{aligned}}" if r"\\" in latex else latex
     tree = latex2mathml.MathRow()
     latex2mathml.parse_latex_math(tree, source)

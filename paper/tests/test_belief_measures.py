@@ -96,6 +96,8 @@ def test_studies_that_go_to_the_cap_are_not_compared_but_their_promises_are():
         runs.append(replace(run, cell=cell))
     assert compare(runs, {}) == []
     assert {row["part"] for row in calibration(runs)} == {"lcbench-100"}
+    stopped = [made_run(variant, "lcbench:connect-4") for variant in ("paper", "plain")]
+    assert [row["runs"] for row in compare([*stopped, *runs], {})] == [1, 1]  # none is replaced
 
 
 def test_the_interval_of_a_difference_is_paired():
@@ -126,6 +128,8 @@ def test_promises_by_phase():
             "promised": 55 / 2 + 3 / 4,
             "delivered": 10 / 2 + 1.5 / 4,
             "ratio": 28.25 / 5.375,
+            "regret_fell": 3 / 4,  # of the short one, from 4 to 1
+            "spent": 0.1 * (10 / 2 + 5 / 4),
         }
     )
     assert kept_promises([long, short], 11, 30)["ratio"] == pytest.approx(23.0 / 2.0)
@@ -141,6 +145,7 @@ def test_only_studies_that_both_have_are_compared():
     assert best["runs"] == best["sets"] == 1
     assert best["paid"] == best["paid_paper"] == pytest.approx(1.25)
     assert best["ratio_1"] == pytest.approx(2.0)
+    assert best["spent_paid"] == pytest.approx(0.1 * 5 / 2)
 
 
 def test_rows_are_ordered_by_half_part_and_price():
@@ -166,9 +171,9 @@ def test_rows_are_ordered_by_half_part_and_price():
 def test_the_command_runs_and_shows_the_evidence(tmp_path, capsys):
     arguments = ["beliefs", "sklearn", "--scale", "smoke", "--jobs", "1", "--out", str(tmp_path)]
     assert main(arguments) == 0
-    assert "sklearn: 6 cells run, 0 done before" in capsys.readouterr().out
+    assert "sklearn: 7 cells run, 0 done before" in capsys.readouterr().out
     assert main([*arguments, "--draw-only"]) == 0
-    assert capsys.readouterr().out == "beliefs: 6 rows\nbeliefs-calibration: 24 rows\n"
+    assert capsys.readouterr().out == "beliefs: 7 rows\nbeliefs-calibration: 28 rows\n"
     folder = tmp_path / "smoke" / "figures"
     assert {path.name for path in folder.iterdir()} == {
         "beliefs.csv",

@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     from stopwise.core.space import Integer as Integer
     from stopwise.core.space import Ordinal as Ordinal
     from stopwise.core.space import Real as Real
+    from stopwise.core.stages import Stages as Stages
     from stopwise.record.history import Trial as Trial
     from stopwise.record.replay import replay as replay
     from stopwise.stopping.verdict import Verdict as Verdict
     from stopwise.study import Study as Study
     from stopwise.study import StudyOptions as StudyOptions
     from stopwise.study import budget as budget
+    from stopwise.study.actions import Continue as Continue
+    from stopwise.study.actions import Start as Start
     from stopwise.study.evaluation import Evaluation as Evaluation
     from stopwise.study.lam_ladder import lam_ladder as lam_ladder
     from stopwise.study.loop import maximize as maximize
@@ -43,11 +46,14 @@ __all__ = [
     "Audit",
     "Candidates",
     "Categorical",
+    "Continue",
     "Evaluation",
     "Integer",
     "Ordinal",
     "Real",
     "Result",
+    "Stages",
+    "Start",
     "Study",
     "StudyOptions",
     "Trial",
@@ -75,11 +81,14 @@ _HOMES = {
     "Audit": "stopwise.tools.audit:Audit",
     "Candidates": "stopwise.core.space:Candidates",
     "Categorical": "stopwise.core.space:Categorical",
+    "Continue": "stopwise.study.actions:Continue",
     "Evaluation": "stopwise.study.evaluation:Evaluation",
     "Integer": "stopwise.core.space:Integer",
     "Ordinal": "stopwise.core.space:Ordinal",
     "Real": "stopwise.core.space:Real",
     "Result": "stopwise.study.result:Result",
+    "Stages": "stopwise.core.stages:Stages",
+    "Start": "stopwise.study.actions:Start",
     "Study": "stopwise.study:Study",
     "StudyOptions": "stopwise.study:StudyOptions",
     "Trial": "stopwise.record.history:Trial",

@@ -25,11 +25,14 @@ PUBLIC = [
     "Audit",
     "Candidates",
     "Categorical",
+    "Continue",
     "Evaluation",
     "Integer",
     "Ordinal",
     "Real",
     "Result",
+    "Stages",
+    "Start",
     "Study",
     "StudyOptions",
     "Trial",
@@ -384,8 +387,8 @@ def test_no_machine_paths():
 
 
 def test_the_version_is_the_same_everywhere():
-    version = CONFIG["project"]["version"]
-    assert stopwise.__version__ == version
+    version = stopwise.__version__
+    assert CONFIG["tool"]["hatch"]["version"]["path"] == "src/stopwise/__init__.py"
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert re.search(r"^## (\S+)", changelog, re.MULTILINE)[1] in {version, "Unreleased"}

@@ -2,7 +2,8 @@
 """Whatever is combined: it ends with a verdict, spends what it says, and repeats nothing.
 
 All pairs of choices run in the ordinary tests, with a sample of those in conditional spaces, and
-all combinations in the slow ones.
+all combinations in the slow ones. Limits and utilities do not multiply the product: combinations
+in which every pair of the other choices occurs have each of them.
 """
 
 import itertools
@@ -37,9 +38,16 @@ FACTORS = {
     "failures": [False, True],
     "at_once": [1, 3],
 }
+PLAIN = {"limits": False, "utility": None}
 EVERYTHING = [
-    dict(zip(FACTORS, values, strict=True)) for values in itertools.product(*FACTORS.values())
+    dict(zip(FACTORS, values, strict=True)) | PLAIN
+    for values in itertools.product(*FACTORS.values())
 ]
+ADDED = {"limits": [False, True], "utility": [None, "piecewise", "sigmoid"]}
+UTILITIES = {
+    "piecewise": sw.utility.piecewise([(-1.0, 30.0), (0.5, 0.0)], unit="dollars"),
+    "sigmoid": sw.utility.sigmoid(at=-0.5, width=0.3, height=30.0),
+}
 BUDGET, CAP = 13.0, 12
 
 
@@ -58,8 +66,16 @@ def covering(combinations):
     return chosen
 
 
+def widened(combinations):
+    """Each combination with every way to have limits or a utility, or both."""
+    ways = [dict(zip(ADDED, pair, strict=True)) for pair in itertools.product(*ADDED.values())]
+    return [c | way for c in combinations for way in ways if way != PLAIN]
+
+
 PAIRWISE = covering([c for c in EVERYTHING if SPACES[c["space"]] is not CONDITIONAL])
-SAMPLE = covering([c for c in EVERYTHING if SPACES[c["space"]] is CONDITIONAL])[::5]
+TREES = covering([c for c in EVERYTHING if SPACES[c["space"]] is CONDITIONAL])
+SAMPLE = TREES[::5]
+WIDE = widened([*PAIRWISE, *TREES])
 
 
 def name(combination):
@@ -77,19 +93,24 @@ def wavy(params):
 class Run:
     """A study run to its end, a few at once, told in no particular order, some of them failing."""
 
-    def __init__(self, *, space, acquisition, cost, noise, budget, failures, at_once):
+    def __init__(
+        self, *, space, acquisition, cost, noise, budget, failures, at_once, limits, utility
+    ):
         self.price = (lambda _: 1.0) if cost == "unit" else price
         self.study = sw.Study(
             SPACES[space],
-            lam=None if budget and acquisition != "eic" else 2e-3,
+            lam=None if utility or (budget and acquisition != "eic") else 2e-3,
             cost={"unit": None, "known": price, "learned": "reported"}[cost],
             budget=BUDGET if budget else None,
             acquisition=acquisition,
             noise=noise,
             constraints=CONSTRAINTS.get(space),
+            limits={"height": (None, 0.75)} if limits else None,
+            utility=UTILITIES.get(utility),
             n_initial=4,
             max_trials=CAP,
         )
+        self.limits = limits
         self.learned, self.failures, self.at_once = cost == "learned", failures, at_once
         self.noise = 0.0 if noise is None else 0.2
         self.asked, self.paid = [], []
@@ -108,7 +129,9 @@ class Run:
             value = wavy(trial.params) + self.noise * rng.standard_normal()
             paid = self.price(trial.params)
             self.paid.append(paid)
-            study.tell(trial, None if failed else value, paid if self.learned else None)
+            outcomes = {"height": trial.params["x"]} if self.limits and not failed else None
+            cost = paid if self.learned else None
+            study.tell(trial, None if failed else value, cost, outcomes=outcomes)
 
 
 def check(combination):
@@ -119,7 +142,7 @@ def check(combination):
     assert verdict.stop
     assert verdict.reason.endswith(": stop")
     expected = {"max-trials"} | ({"budget"} if combination["budget"] else {"pbgi"})
-    if combination["acquisition"] == "eic":
+    if combination["acquisition"] == "eic" or combination["utility"]:
         expected.add("pbgi")
     assert verdict.rule in expected
     # It spends what it says.
@@ -140,6 +163,13 @@ def check(combination):
     failed = [o.number for o in study.history if o.failed]
     assert bool(failed) == combination["failures"]
     assert study.best.number not in failed
+    if combination["limits"]:
+        assert any(o.infeasible for o in study.history if not o.failed) == any(
+            p["x"] > 0.75 for i, p in enumerate(run.asked) if i not in failed
+        )
+        assert combination["noise"] or study.best.params["x"] <= 0.75
+    if combination["utility"]:
+        assert study.result().worth == study.worth(study.best.value)
     assert (study.best.std > 0) == (combination["noise"] is not None)
     assert study.result().best == study.best
 
@@ -155,12 +185,21 @@ def test_the_few_cover_every_pair():
     assert len(EVERYTHING) == 1680
 
 
-@pytest.mark.parametrize("combination", [*PAIRWISE, *SAMPLE], ids=name)
+def test_limits_and_utilities_meet_every_other_choice():
+    """In every pair of the other choices, each way to have them."""
+    ways = {pair for pair in itertools.product(*ADDED.values()) if pair != (False, None)}
+    for first, second in itertools.combinations(FACTORS, 2):
+        seen = {(c[first], c[second], (c["limits"], c["utility"])) for c in WIDE}
+        assert seen == set(itertools.product(FACTORS[first], FACTORS[second], ways))
+    assert len(WIDE) < 250
+
+
+@pytest.mark.parametrize("combination", [*PAIRWISE, *SAMPLE, *WIDE[::26]], ids=name)
 def test_every_pair_of_choices_runs(combination):
     check(combination)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("combination", EVERYTHING, ids=name)
+@pytest.mark.parametrize("combination", [*EVERYTHING, *WIDE], ids=name)
 def test_every_combination_runs(combination):
     check(combination)

@@ -63,6 +63,26 @@ def test_fewer_observations_leave_more_doubt():
     assert width(5) > 2.0 * width(40)
 
 
+def test_its_doubt_is_that_of_the_posterior():
+    """Against joint draws of the whole surface by their covariance, and sums over a fine grid."""
+    space = {"x": sw.Real(0.0, 1.0), "y": sw.Real(0.0, 1.0)}
+    study = told(space, lambda p: math.sin(6.0 * p["x"]) + p["y"], 6)
+    posterior, m = study.snapshot().belief.posterior, 16
+    middles = (np.arange(m) + 0.5) / m
+    grid = np.stack(np.meshgrid(middles, middles, indexing="ij"), axis=-1).reshape(-1, 2)
+    K = posterior.covariance(grid, grid)
+    root = np.linalg.cholesky(K + 1e-9 * K.max() * np.eye(len(K)))
+    draws = root @ np.random.default_rng(0).standard_normal((len(K), 4000))
+    f = (posterior(grid).mean[:, None] + draws).reshape(m, m, -1)
+    total = f.var(axis=(0, 1))
+    shares = {"x": f.var(axis=0).mean(axis=0) / total, "y": f.var(axis=1).mean(axis=0) / total}
+    for each in study.importance():
+        wanted = np.quantile(shares[each.name], (0.05, 0.5, 0.95))
+        got = [each.low, each.share, each.high]
+        assert wanted[2] - wanted[0] > 0.1  # there is doubt
+        np.testing.assert_allclose(got, wanted, atol=0.08)
+
+
 def test_a_conditional_parameter_is_judged_where_it_exists():
     space = {
         "kind": sw.Categorical(["a", "b"]),

@@ -182,6 +182,20 @@ def test_until_one_keeps_the_limits_it_looks_for_one_and_says_so():
     assert len(study.promises)
 
 
+@pytest.mark.parametrize("noise", [None, "learn"])
+def test_several_at_once_look_for_a_success_in_several_places(noise):
+    """What is pending is expected to break the limits, or nobody would need another."""
+    options = {**OPTIONS, "limits": {"toxicity": (0.1, 0.3)}, "n_initial": 4}
+    study = sw.Study(SPACE, **options, noise=noise)
+    for dose, heat in ((0.4, 0.5), (0.9, 0.2), (0.7, 0.9), (0.5, 0.8)):
+        told(study, {"dose": dose, "heat": heat})
+    assert study.best is None
+    X = np.array([[t.params["dose"], t.params["heat"]] for t in study.ask(4)])
+    apart = np.abs(X[:, None] - X[None]).max(axis=2)[np.triu_indices(4, 1)]
+    assert apart.min() > 0.02
+    assert study.should_stop().rule == "limits"
+
+
 def test_the_search_for_a_success_has_its_gradient():
     study = sw.Study(SPACE, **OPTIONS, n_initial=4, cost=lambda p: 1.0 + p["heat"])
     for dose in (0.8, 0.9, 0.95, 1.0):

@@ -36,6 +36,7 @@ def made_run(
         surrogate=chosen.surrogate,
         design=chosen.design,
         noise=chosen.noise,
+        lowest=0.0 if chosen.bounded else None,
         evaluations=evaluations,
     )
     series = (np.array(s, dtype=float) for s in (regret, cost, promised, delivered))

@@ -46,7 +46,7 @@ _ALLOWED = (
     "lists, scipy.stats.uniform, loguniform and randint, and sw.Real, sw.Integer, sw.Categorical"
     " and sw.Ordinal; or, instead of the dict, a list of such dicts or sw.Candidates"
 )
-_SET_HERE = ("direction", "seed")  # scores are maximised, and random_state is the seed
+_SET_HERE = ("direction", "seed", "stages")  # maximised, random_state, fits are whole
 _TIMES = ("fit_time", "score_time")  # that scikit-learn measures beside the scores, in seconds
 _CLOCK = time.get_clock_info("perf_counter").resolution
 _ALL_FAILED = "\nAll the "  # how scikit-learn's error begins when no fit of a call succeeded

@@ -15,6 +15,7 @@ from stopwise.core.beliefs.belief import Fitted
 from stopwise.core.beliefs.foresight import Foresight
 from stopwise.core.traces import Signal
 from stopwise.record.history import Observation, Trial
+from stopwise.record.staged import Leg, Report
 from stopwise.stopping.verdict import Verdict
 
 
@@ -58,6 +59,7 @@ class TrialAsked:
         foresight: How likely each belief of the model thinks that gain; None if there is only one
             belief, or if no model chose it.
         fixed: Parameters that were held at given values, if any.
+        leg: To which stage it is to be run, in a study with stages.
     """
 
     trial: Trial
@@ -66,6 +68,7 @@ class TrialAsked:
     promised: float | None = None
     foresight: Foresight | None = None
     fixed: Mapping[str, Any] | None = None
+    leg: Leg | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +86,28 @@ class TrialTold:
         observation: The evaluation.
         delivered: The gain that came of it, if one was promised.
         further: Repeats of the evaluation that were reported with it.
+        step: The stage of its value, in a study with stages.
     """
 
     observation: Observation
     delivered: float | None = None
     further: tuple[Observation, ...] = ()
+    step: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StageReported:
+    """A trial that is not finished has reached a stage."""
+
+    report: Report
+
+
+@dataclass(frozen=True, slots=True)
+class TrialContinued:
+    """A paused trial is run to a further stage."""
+
+    number: int
+    leg: Leg
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +161,8 @@ Event: TypeAlias = (
     | TrialAsked
     | TrialAskedAgain
     | TrialTold
+    | StageReported
+    | TrialContinued
     | TrialAmended
     | VerdictGiven
     | TrialDropped

@@ -20,16 +20,19 @@ from stopwise.record.events import (
     Event,
     LambdaChosen,
     SignalsRecorded,
+    StageReported,
     StudyResumed,
     TrialAmended,
     TrialAsked,
     TrialAskedAgain,
+    TrialContinued,
     TrialDropped,
     TrialTold,
     VerdictGiven,
 )
 from stopwise.record.history import History, Observation, Trial
 from stopwise.record.promises import Promise
+from stopwise.record.staged import Report, Staged
 from stopwise.stopping.verdict import Verdict
 
 T = TypeVar("T")
@@ -60,6 +63,7 @@ class State:
             that chose it, and the length of the history then.
         lam0: The first lambda, if it was computed from a budget.
         verdict: The last verdict; None after anything that may change it.
+        staged: Reports of stages, and the trials that are being run; empty without stages.
     """
 
     history: History = field(default_factory=History)
@@ -79,8 +83,9 @@ class State:
     chosen_with: Mapping[int, tuple[Fitted, int]] = field(default_factory=dict)
     lam0: float | None = None
     verdict: Verdict | None = None
+    staged: Staged = field(default_factory=Staged)
 
-    def after(self, event: Event) -> State:  # noqa: C901, PLR0911  one case per event
+    def after(self, event: Event) -> State:  # noqa: C901, PLR0911, PLR0912  one case per event
         """The state after one more event.
 
         An event that has happened already changes nothing: version 0.1 wrote some events twice if
@@ -101,6 +106,12 @@ class State:
                 return replace(self, unanswered=_without(self.unanswered, number))
             case TrialTold():
                 return self._told(event)
+            case StageReported(report):
+                return self._reported(report)
+            case TrialContinued(number, leg):
+                if number not in self.pending:
+                    raise ValueError(f"trial {number} is continued and is not pending")
+                return replace(self, staged=self.staged.begun(number, leg), verdict=None)
             case TrialAmended():
                 return self._amended(event)
             case VerdictGiven(verdict):
@@ -108,12 +119,38 @@ class State:
             case TrialDropped(number):
                 return self._dropped(number)
             case StudyResumed(_, changed, again):
-                unanswered = tuple(sorted(self.pending)) if again else self.unanswered
+                begun = (n for n in sorted(self.pending) if n not in self.paused)
+                unanswered = tuple(begun) if again else self.unanswered
                 state = replace(self, unanswered=unanswered)
                 if "budget" not in changed:
                     return state
                 # The last signals assumed other points to be affordable.
-                return replace(state, traces=_forgotten(self.traces, self.history), verdict=None)
+                return replace(state, traces=_forgotten(self.traces, self.tellings), verdict=None)
+
+    @property
+    def paused(self) -> Mapping[int, Trial]:
+        """Pending trials that have reached a stage and are not being run, by number."""
+        reached = self.staged.latest if self.staged.reports else {}
+        waiting = (n for n in self.pending if n in reached and n not in self.staged.running)
+        return {n: self.pending[n] for n in waiting}
+
+    @property
+    def tellings(self) -> int:
+        """The number of observations that signals are recorded at; with stages, of reports.
+
+        An evaluation in stages that failed counts too, since signals know of it.
+        """
+        n = len(self.history.succeeded)
+        if not self.staged.reports:
+            return n
+        return len(self.staged.reports) + len(self.history) - n
+
+    @property
+    def spent(self) -> float:
+        """Costs that were charged, those of trials that have not finished included."""
+        told = {o.number for o in self.history} if self.staged.reports else ()
+        unfinished = (r.cost for n, r in self.staged.latest.items() if n not in told)
+        return sum(unfinished, self.history.spent)
 
     def observed(self, number: int) -> Observation | None:
         """The observation of a trial; None if it was not told."""
@@ -142,6 +179,8 @@ class State:
             "queue": self.queue[1:] if event.designed else self.queue,
             "verdict": None,
         }
+        if event.leg is not None:
+            changes["staged"] = self.staged.begun(number, event.leg)
         if event.foresight is not None:
             changes["foresights"] = {**self.foresights, number: event.foresight}
         if event.fitted is not None:
@@ -152,6 +191,13 @@ class State:
                 changes["promises"] = {**self.promises, number: promise}
                 changes["chosen_with"] = {**self.chosen_with, number: (event.fitted, n)}
         return replace(self, **changes)
+
+    def _reported(self, report: Report) -> State:
+        if report.trial not in self.pending:
+            raise ValueError(f"trial {report.trial} is reported and is not pending")
+        unanswered = _without(self.unanswered, report.trial)
+        staged = self.staged.reported(report)
+        return replace(self, staged=staged, unanswered=unanswered, verdict=None)
 
     def _told(self, event: TrialTold) -> State:
         observation, number = event.observation, event.observation.number
@@ -168,10 +214,9 @@ class State:
         if event.delivered is not None:
             promise = replace(promises[number], delivered=event.delivered)
             promises = {**promises, number: promise}
-        if any(
-            o.failed for o in (observation, *event.further)
-        ):  # the signals of this n were computed without the failure
-            traces = _forgotten(traces, history)
+        if event.step is None and any(o.failed for o in (observation, *event.further)):
+            # The signals of this n were computed without the failure.
+            traces = _forgotten(traces, len(history.succeeded))
         return replace(
             self,
             **self._not_pending(number),
@@ -181,8 +226,16 @@ class State:
             traces=traces,
             next=max(self.next, *(o.number + 1 for o in (observation, *event.further))),
             initial=self._initial_with(event.further),
+            staged=self._staged_after(event),
             verdict=None,
         )
+
+    def _staged_after(self, event: TrialTold) -> Staged:
+        """The stages with the last report of a trial that is told."""
+        told, staged = event.observation, self.staged
+        if event.step is not None and told.value is not None:
+            staged = staged.reported(Report(told.number, event.step, told.value, told.cost))
+        return staged.ended(told.number) if told.number in staged.running else staged
 
     def _initial_with(self, further: tuple[Observation, ...]) -> int | None:
         """The size of the initial design: repeats of its evaluations are part of it."""
@@ -214,8 +267,9 @@ class State:
             history=history,
             told_choices=told_choices,
             promises={**self.promises, **changed},
-            traces=_forgotten(self.traces, history),
+            traces=_forgotten(self.traces, self.tellings),
             fitted_at=-1,  # no choice was made with these data
+            staged=self.staged.amended(observation.number, observation.value, observation.cost),
             verdict=None,
         )
 
@@ -225,7 +279,10 @@ class State:
                 return self  # dropped already
             raise ValueError(f"trial {number} is dropped and was not pending")
         promises = _less(self.promises, number)
-        return replace(self, **self._not_pending(number), promises=promises, verdict=None)
+        staged = self.staged.ended(number)
+        return replace(
+            self, **self._not_pending(number), promises=promises, staged=staged, verdict=None
+        )
 
     def _not_pending(self, number: int) -> dict[str, Any]:
         """The fields that change when a trial is no longer pending."""
@@ -239,9 +296,8 @@ class State:
         }
 
 
-def _forgotten(traces: Mapping[str, Trace], history: History) -> dict[str, Trace]:
+def _forgotten(traces: Mapping[str, Trace], n: int) -> dict[str, Trace]:
     """Traces without the signals of the present number of observations."""
-    n = len(history.succeeded)
     return {key: trace.upto(n - 1) for key, trace in traces.items()}
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from stopwise.core.numerics.threads import single_threaded
+from stopwise.core.stages import Stages
 from stopwise.study.context import StudyContext
 from stopwise.study.result import Best
 from stopwise.study.snapshots import Snapshots
@@ -11,6 +12,9 @@ from stopwise.study.snapshots import Snapshots
 
 def best_of(context: StudyContext, snapshots: Snapshots) -> Best | None:
     """The best configuration that keeps all limits, the first of equals; None before any does."""
+    stages = context.options.stages
+    if isinstance(stages, Stages) and stages.usable and context.state.staged.reports:
+        return _best_reported(context)
     succeeded = context.history.feasible
     if not (context.history.succeeded if context.options.noise is not None else succeeded):
         return None
@@ -19,6 +23,14 @@ def best_of(context: StudyContext, snapshots: Snapshots) -> Best | None:
     best = min(succeeded, key=lambda o: context.options.sign * float(o.value or 0.0))
     value, outcomes = float(best.value or 0.0), dict(best.outcomes)
     return Best(dict(best.params), value, best.number, outcomes=outcomes)
+
+
+def _best_reported(context: StudyContext) -> Best:
+    """The best value of any stage, where early values are results."""
+    sign, state = context.options.sign, context.state
+    best = min(state.staged.reports, key=lambda report: sign * report.value)
+    told = state.observed(best.trial) or state.pending.get(best.trial)
+    return Best({} if told is None else dict(told.params), best.value, best.trial)
 
 
 @single_threaded

@@ -223,10 +223,17 @@ def action_instead(
 
 
 def with_pending_believed(snapshot: Snapshot) -> Snapshot:
-    """The snapshot as if each pending point had given what is expected of it; to choose with."""
+    """The snapshot as if each pending point had given what is expected of it; to choose with.
+
+    While nothing keeps the limits, pending points are expected not to: another is looked for, for
+    which there is a need if none of them does.
+    """
     if not len(snapshot.pending):
         return snapshot
-    return replace(snapshot, belief=snapshot.belief.with_pending(snapshot.pending))
+    belief = snapshot.belief.with_pending(snapshot.pending)
+    if math.isinf(snapshot.best) and belief.success is not None:
+        belief = replace(belief, success=belief.success.broken_at(snapshot.pending))
+    return replace(snapshot, belief=belief)
 
 
 def with_effort(snapshot: Snapshot, search: Search | None) -> Snapshot:

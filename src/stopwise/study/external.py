@@ -13,6 +13,7 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.search.supremum import Search
 from stopwise.core.space import Space
+from stopwise.errors import InputError
 from stopwise.record.events import TrialAsked
 from stopwise.record.history import Trial
 from stopwise.stopping import StoppingRule, Verdict
@@ -53,6 +54,12 @@ class ExternalStudy(Study):
         **options: Any,  # noqa: ANN401  Study checks them
     ) -> None:
         self._search = search
+        if options.get("stages") is not None:
+            message = (
+                "stages= where somebody else chooses: they are for sw.Study and sw.minimize alone."
+                " Leave them out."
+            )
+            raise InputError(message)
         super().__init__(space, **options)
 
     @exclusive
@@ -86,6 +93,8 @@ class ExternalStudy(Study):
         charge: bool | None = None,
         message: str = "",
         outcomes: Mapping[str, float] | None = None,
+        step: int | None = None,
+        done: bool | None = None,
     ) -> None:
         """Report an evaluation, as in ``Study``; one told by params counts in the design."""
         plain, cost, outcomes = unpacked(value, cost, outcomes)
@@ -102,7 +111,16 @@ class ExternalStudy(Study):
             )
             self._design.plan(check_budget=False)
             self._design.make_room(trial)
-        super().tell(trial, plain, cost, charge=charge, message=message, outcomes=outcomes)
+        super().tell(
+            trial,
+            plain,
+            cost,
+            charge=charge,
+            message=message,
+            outcomes=outcomes,
+            step=step,
+            done=done,
+        )
 
     @exclusive
     @single_threaded

@@ -213,6 +213,9 @@ def guarantee_of(
     delta: float,
 ) -> Guarantee:
     """The guarantee of a study; see ``Study.guarantee``."""
+    if context.options.stages is not None:
+        message = "the guarantee is about whole evaluations: there is none for stages yet."
+        raise InputError(message)
     lam = matched_lam(rules)
     if lam is None or not design.is_done:
         message = (

@@ -22,6 +22,7 @@ from stopwise.study.options import check_names, spells_out_options
 from stopwise.study.result import Result
 from stopwise.study.returned import Evaluated, as_telling
 from stopwise.study.saving import interrupts_noted, saved_if_lost, tell_or_save
+from stopwise.study.staged.loop import StagedLoop
 
 Objective = Callable[[dict[str, Any]], Any]
 
@@ -45,7 +46,9 @@ def minimize(
             which has the measured outcomes too. An evaluation that raises, or returns None, nan,
             inf or a value beyond 1e100, has failed: it is recorded with its cost and message, and
             the study goes on. Ctrl-C ends the run; what was told is in the journal, if there is
-            one.
+            one. With ``stages`` it is a generator function that yields ``(step, value)`` (and the
+            cost so far, with ``cost="reported"``), or takes ``report`` as a second argument and
+            goes on while ``report(step, value)`` is true.
         space: The search space, as for ``Study``.
         executor: Any ``concurrent.futures`` executor, to evaluate in parallel. After a stop,
             running evaluations are finished and counted.
@@ -137,7 +140,10 @@ def _run(
         raise InputError(message)
     slots = 0 if executor is None else _slots(executor, workers)
     progress.begin(study)
-    if executor is None:
+    if study.options.stages is not None:
+        loop = StagedLoop(objective, study, cost, progress)
+        loop.in_turn() if executor is None else loop.side_by_side(executor, slots)
+    elif executor is None:
         _run_in_turn(objective, study, cost, progress)
     else:
         _run_side_by_side(objective, study, cost, executor, slots, progress)

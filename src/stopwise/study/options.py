@@ -40,6 +40,7 @@ from stopwise.core.other_names import meant
 from stopwise.core.outcome_limits import Limits, checked_fallback, checked_limits
 from stopwise.core.space import Space
 from stopwise.core.space.constraints import Constraint, checked_constraints
+from stopwise.core.stages import Stages, checked_stages
 from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
 from stopwise.record.journal.codec import Json, OptionCodec, ParamsCodec
@@ -131,6 +132,9 @@ class StudyOptions:
             that asks for an inactive parameter does not apply.
         seed: Makes everything that is random repeatable.
         max_trials: A hard cap on trials, the initial design included.
+        stages: Experimental. Of evaluations that report as they go, such as training runs: the
+            steps at which they do, ``sw.Stages(81, eta=3)``. A run may then be left at a stage
+            and taken up again; see ``Study.next``.
     """
 
     lam: float | None = _option(None, may_change=True)
@@ -154,6 +158,7 @@ class StudyOptions:
     constraints: Constraints | None = _option(None, codec.CONSTRAINTS)
     seed: int = _option(0)
     max_trials: int | None = _option(None, may_change=True)
+    stages: Stages | int | Sequence[int] | None = _option(None, codec.STAGES)
 
     def __post_init__(self) -> None:
         make_model(self.surrogate)  # refuses what is no model
@@ -171,6 +176,7 @@ class StudyOptions:
             "constraints": checked_constraints(self.constraints),
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
             "utility": checked_utility(self.utility),
+            "stages": checked_stages(self.stages),
         }
         if self.lam is not None or self.utility is not None:  # a utility is in units of cost
             checked["lam"] = 1.0 if self.lam is None else check_lam(self.lam)

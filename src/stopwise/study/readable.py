@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from stopwise.acquisition import Acquisition
+from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.quantity import quantity
 from stopwise.core.traces import Trace
 from stopwise.record.history import History, Trial
@@ -19,8 +20,10 @@ from stopwise.study.best import best_of
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.exclusive import exclusive
+from stopwise.study.importance import Importance, importances
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.options import StudyOptions
+from stopwise.study.readings import Readings, readings_of
 from stopwise.study.result import Best
 from stopwise.study.snapshots import Snapshots
 
@@ -99,7 +102,7 @@ class ReadableStudy:
     @property
     def spent(self) -> float:
         """Sum of the costs charged so far."""
-        return self.history.spent
+        return self._context.state.spent
 
     @property
     @exclusive
@@ -111,6 +114,24 @@ class ReadableStudy:
         With noise it is the one with the best posterior mean, reported with its deviation.
         """
         return best_of(self._context, self._snapshots)
+
+    @exclusive
+    @single_threaded
+    def readings(self) -> Readings | None:
+        """How the model reads bad values, and the trust in its promises; None if in one way."""
+        now = self._snapshots.now() if self.history.succeeded else None
+        return None if now is None else readings_of(self._context, now.belief.objective)
+
+    @exclusive
+    @single_threaded
+    def importance(self) -> tuple[Importance, ...]:
+        """How much each parameter matters to the objective, by the model; the largest first.
+
+        Of the variance of the objective over the space, the share that is due to the parameter,
+        alone or together with others (its total Sobol index), and the range that holds it with 90
+        % by the model. Empty before anything is known.
+        """
+        return importances(self._snapshots.now()) if self.history.succeeded else ()
 
     @exclusive
     def __repr__(self) -> str:

@@ -53,6 +53,21 @@ def test_the_chance_is_the_share_of_draws_within_the_limits(outcome, limits):
     np.testing.assert_allclose(found, share, atol=0.005)
 
 
+@pytest.mark.parametrize("limits", [(-np.inf, 3.0), (3.1, np.inf), (0.2, 2.4)])
+def test_what_breaks_its_limits_gave_what_is_expected_of_that(outcome, limits):
+    """By draws: the mean of those beyond the limit that is likelier to be broken."""
+    x = np.array([0.45])
+    mean, std = outcome(x[None, :])
+    draws = mean + std * np.random.default_rng(0).standard_normal(400_000)
+    sides = [draws[draws < limits[0]], draws[draws > limits[1]]]
+    wanted = max(sides, key=len).mean()
+    chance = Success((WithinLimits(outcome, *limits), fit_classifier(X, np.ones(4, bool), GROUPS)))
+    after = chance.broken_at(x[None, :])
+    assert after.parts[0].outcome(x[None, :]).mean[0] == pytest.approx(wanted, abs=0.01)
+    assert after.log_chance(x[None, :])[0] < chance.log_chance(x[None, :])[0] - 10.0
+    assert after.parts[1] is chance.parts[1]
+
+
 @pytest.mark.parametrize("limits", [(-np.inf, 3.0), (1.5, np.inf), (1.2, 2.2), (-np.inf, -60.0)])
 def test_gradients_are_those_of_differences(outcome, limits):
     classifier = fit_classifier(X, np.array([True, True, False, True]), GROUPS)

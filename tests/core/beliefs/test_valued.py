@@ -17,10 +17,12 @@ from stopwise.core.beliefs.laws import (
     LogWarped,
     Mixture,
     Normal,
+    Shifted,
     SoftWarped,
     Valued,
     valued,
 )
+from stopwise.core.beliefs.laws._anchored import Anchored
 from stopwise.core.beliefs.utilities import Custom, Linear, Piecewise, Sigmoid, Threshold
 from stopwise.core.numerics.gauss_kronrod import GAUSS_WEIGHTS, KRONROD_NODES, KRONROD_WEIGHTS
 from tests.support.strategies import magnitudes, reals
@@ -142,13 +144,41 @@ def test_where_rounding_blurs_the_cdf_panels_are_not_halved_for_ever():
 
 def test_many_points_are_integrated_in_blocks():
     loss = LOSSES["sigmoid"]
-    means = np.linspace(-2.0, 2.0, 1100)
-    law = Valued(Normal(means, np.full(1100, 0.5)), loss)
+    means = np.linspace(-2.0, 2.0, 2600)
+    law = Valued(Normal(means, np.full(2600, 0.5)), loss)
     value, slopes = law.log_ei(-5.0)
     alone = Valued(normal(means[700], 0.5), loss).log_ei(-5.0)
     assert value[700] == pytest.approx(alone.value[0], rel=1e-13)
     both = zip(slopes, alone.slopes, strict=True)
     assert all(slope[700] == pytest.approx(other[0], rel=1e-13) for slope, other in both)
+
+
+def test_a_mixture_that_is_moved_or_clipped_is_one_of_parts_that_are():
+    mixture, at = LAWS["mixture"], 0.3
+    moved = Valued(Shifted(mixture, 0.4), Sigmoid(at, 0.3, 20.0).loss(1.0))
+    stays = Valued(mixture, Sigmoid(at - 0.4, 0.3, 20.0).loss(1.0))
+    both = zip(moved.log_ei(-8.0).slopes, stays.log_ei(-8.0).slopes, strict=True)
+    assert all(a == pytest.approx(b, rel=1e-10) for a, b in both)
+    assert ei(moved, -8.0) == pytest.approx(ei(stays, -8.0), rel=1e-12)
+    loss = LOSSES["sigmoid"]
+    parts = [Bounded(Shifted(part, 0.1), -1.2, 0.8) for part in mixture.laws]
+    clipped = Valued(Bounded(Shifted(mixture, 0.1), -1.2, 0.8), loss)
+    wanted = sum(
+        w * ei(Valued(part, loss), -8.0) for w, part in zip(mixture.weights, parts, strict=True)
+    )
+    assert ei(clipped, -8.0) == pytest.approx(wanted, rel=1e-12)
+
+
+@given(reals(-6.0, 4.0), reals(-6.0, 4.0), magnitudes(-2, 1))
+def test_from_one_level_to_another_however_far(known, asked, width):
+    """What lies between is added or taken away; where that cancels, it is integrated anew."""
+    law = Valued(LAWS["mixture"], Sigmoid(-0.5, width, 20.0).loss(1.0))
+    at, level = (law.loss(one(y)) for y in (known, asked))
+    got = Anchored(law, at, law.log_ei(at)).log_ei(level)
+    want = law.log_ei(level)
+    assert got.value[0] == pytest.approx(want.value[0], abs=1e-9, rel=1e-10)
+    for one_slope, other in zip(got.slopes, want.slopes, strict=True):
+        assert one_slope[0] == pytest.approx(other[0], abs=1e-7, rel=1e-7)
 
 
 @st.composite

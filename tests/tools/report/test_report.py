@@ -276,6 +276,15 @@ def test_a_model_rule_is_judged_with_the_final_model():
     assert rival.stopped.at == next(n for n, gap in gaps.items() if gap <= 0.01)
 
 
+def test_a_rule_that_is_judged_afterwards_knows_no_chance_and_says_so():
+    study = sw.Study({"x": sw.Real(0.0, 1.0)}, lam=1e-3, surrogate="plain", n_initial=3)
+    for i in range(8):
+        study.tell({"x": i / 7}, None if i == 6 else (i / 7 - 0.3) ** 2)
+    sources = {rival.rule.name: rival.source for rival in rivals(Facts(study))}
+    judged = "judged with the final model, as if nothing could fail or break a limit"
+    assert sources["ucb-lcb"] == judged
+
+
 def test_a_rule_that_would_be_dear_to_ask_says_how_to_know():
     assert rival_of("five", "prb").source == UNKNOWN
     assert rival_of("five", "prb").stopped is None

@@ -1,44 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report in a real browser: headless Chromium, as Debian packages it."""
 
-import os
-import shutil
 from functools import cache
 
 import pytest
 
 from stopwise.tools import report
 from tests.support import report_studies as studies
+from tests.support.browser import missing
 from tests.tools.report.test_report_serve import told
 
 KINDS = ["stopped", "five", "maximised", "exhausted_budget", "hostile", "all_failed", "noisy"]
 
 
-def missing(what):
-    message = f"{what} is missing: the report is looked at in a real browser"
-    if os.environ.get("CI") == "true":
-        pytest.fail(message)
-    pytest.skip(message)
-
-
 @cache
 def page_of(kind):
     return report.page(getattr(studies, kind)())
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        missing("Chromium (Debian's package chromium)")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ PHASES = ((1, 10), (11, 30), (31, 100), (101, 10_000))  # of t, ends included
 RESAMPLES, LEVEL = 2_000, 0.9
 _TOLERANCE = 1e-9
 
-Study = tuple[str, str, int, str]  # problem, cost, seed, price
+Study = tuple[str, str, int, str]  # part, problem, seed, price
 
 
 class Baseline(NamedTuple):
@@ -203,19 +203,28 @@ def calibration(runs: Iterable[BeliefRun]) -> list[dict[str, Any]]:
 
 
 def kept_promises(runs: Iterable[BeliefRun], first: int, last: int) -> dict[str, float]:
-    """What the choices from one t to another promised and delivered, in gaps, over all runs."""
+    """What the choices from one t to another promised, delivered and cost, in gaps, in sum.
+
+    Delivered is what the study was told; by how much judged regret fell stands beside it.
+    """
     phase = slice(first - 1, last)
-    cut = [(run.promised[phase] / run.gap, run.delivered[phase] / run.gap) for run in runs]
-    promised = float(sum(p.sum() for p, _ in cut))
-    delivered = float(sum(d.sum() for _, d in cut))
-    ratio = promised / delivered if delivered > 0.0 else np.nan
-    choices = sum(len(p) for p, _ in cut)
-    return {"choices": choices, "promised": promised, "delivered": delivered, "ratio": ratio}
+    runs = list(runs)
+    falls = [run.regret[min(first - 1, run.T)] - run.regret[min(last, run.T)] for run in runs]
+    promised = float(sum(run.promised[phase].sum() / run.gap for run in runs))
+    delivered = float(sum(run.delivered[phase].sum() / run.gap for run in runs))
+    return {
+        "choices": sum(len(run.cost[phase]) for run in runs),
+        "promised": promised,
+        "delivered": delivered,
+        "ratio": promised / delivered if delivered > 0.0 else np.nan,
+        "regret_fell": float(sum(fall / run.gap for fall, run in zip(falls, runs, strict=True))),
+        "spent": float(sum(run.lam * run.cost[phase].sum() / run.gap for run in runs)),
+    }
 
 
 def study_of(run: BeliefRun) -> Study:
     """What a run shares with those of other variants: all but the belief and the design."""
-    return run.cell.problem, run.cell.cost, run.cell.seed, price_of(run)
+    return part_of(run.cell), run.cell.problem, run.cell.seed, price_of(run)
 
 
 def price_of(run: BeliefRun) -> str:
@@ -269,6 +278,7 @@ def _row(
         row |= {f"{name}_difference_low": low, f"{name}_difference_high": high}
     row["paid_at_once"] = float(ours.paid_at_once.mean())
     row["design_paid"] = float(np.mean([r.lam * r.initial_cost / r.gap for r in runs]))
+    row["spent_paid"] = float(np.mean([r.lam * r.spent / r.gap for r in runs]))
     row["never_stopped"] = float(np.mean([not run.stopped for run in runs]))
     row["worse_sets"] = ours.worse
     row["surely_worse_sets"] = surely_worse(_excesses(runs, baselines))

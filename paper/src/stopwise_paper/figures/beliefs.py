@@ -26,6 +26,7 @@ _STYLES = {
     "weighed + published design": (style.ORANGE, "v"),
     "default": (style.RED, "P"),
     "default, noise learned": (style.PINK, "X"),
+    "default, bounded": (style.BLUE, "D"),
 }
 _COLUMNS = 4
 _PHASE_LABELS = tuple(

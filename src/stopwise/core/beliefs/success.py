@@ -7,7 +7,7 @@ classifier, and each limited outcome has a model of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -69,6 +69,20 @@ class WithinLimits:
         flat = (value <= _NEVER)[:, None] | ~np.isfinite(gradient)
         return value, np.where(flat, 0.0, gradient)
 
+    def broken_at(self, x: Array) -> WithinLimits:
+        r"""As if x had given what is expected there if the outcome breaks its limits.
+
+        On the side on which it is likelier to, that is :math:`m + s\,\varphi(b)/\Phi(-b)`.
+        """
+        mean, std = self.outcome(x[None, :])
+        a, b = (float(z[0]) for z in self._standardised(mean, std))
+        log_cdf = scipy_parts.special.log_ndtr
+        above = log_cdf(-b) >= log_cdf(a)
+        z = b if above else -a
+        beyond = np.exp(-0.5 * z * z - LOG_SQRT_2PI - log_cdf(-z))
+        value = mean[0] + (std[0] if above else -std[0]) * beyond
+        return replace(self, outcome=self.outcome.append(x, float(value)))
+
     def _standardised(self, mean: Array, std: Array) -> tuple[Array, Array]:
         s = np.maximum(std, _LEAST_STD)
         with np.errstate(over="ignore"):
@@ -95,6 +109,13 @@ class Success:
             *(part.log_chance_with_gradient(X) for part in self.parts), strict=True
         )
         return np.asarray(sum(values)), np.asarray(sum(gradients))
+
+    def broken_at(self, X: Array) -> Success:
+        """The chance elsewhere if what is evaluated at the rows of X breaks its limits."""
+        parts = self.parts
+        for x in X:
+            parts = tuple(p.broken_at(x) if isinstance(p, WithinLimits) else p for p in parts)
+        return Success(parts)
 
     def of(self, model: Marginals) -> ChanceMarginals:
         """A model of f whose values come with this chance."""

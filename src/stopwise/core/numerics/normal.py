@@ -141,7 +141,7 @@ def pbgi(mean: ArrayLike, std: ArrayLike, cost: ArrayLike) -> Numbers:
         cost: Price c >= 0, in objective units; 0 with s > 0 gives ``-inf``.
 
     Returns:
-        g, with an error below 1e-12 (|m| + |g - m|); infinite only where g overflows.
+        g, with an error below ``1e-12 (|m| + |g - m|)``; infinite only where g overflows.
 
     Example:
         >>> g = pbgi(1.0, 0.5, 0.01)

@@ -36,7 +36,7 @@ class Real(Conditional):
     """A real number between two bounds, both included.
 
     Encoding and decoding again moves a value by less than 4 eps (2^-52) of the larger bound,
-    on a log scale by less than 2 + 5 max |ln bound| eps of the value itself. The most that was
+    on a log scale by less than 2 + 5 max ``|ln bound|`` eps of the value itself. The most that was
     measured is 1.3 eps and, for bounds between e^-700 and e^700, a relative 2.3e-13. Bounds
     come back exactly, and nothing decodes to a value outside them.
 

@@ -19,12 +19,14 @@ except ImportError as error:
 from stopwise.integrations.foreign_space import Told
 from stopwise.integrations.optuna._callback import StopwiseCallback
 from stopwise.integrations.optuna._cost import COST, timed, timing
+from stopwise.integrations.optuna._pruner import StopwisePruner
 from stopwise.integrations.optuna._reader import read_history
 from stopwise.integrations.optuna._sampler import StopwiseSampler
 
 __all__ = [
     "COST",
     "StopwiseCallback",
+    "StopwisePruner",
     "StopwiseSampler",
     "Told",
     "read_history",

@@ -26,10 +26,12 @@ from stopwise.record.events import (
     Event,
     LambdaChosen,
     SignalsRecorded,
+    StageReported,
     StudyResumed,
     TrialAmended,
     TrialAsked,
     TrialAskedAgain,
+    TrialContinued,
     TrialDropped,
     TrialTold,
     VerdictGiven,
@@ -37,6 +39,7 @@ from stopwise.record.events import (
 from stopwise.record.history import Observation, Trial
 from stopwise.record.journal.codec import Json, ParamsCodec, as_float, number
 from stopwise.record.outcomes import outcome_as_json, outcome_from_json
+from stopwise.record.staged import Leg, Report
 from stopwise.stopping.verdict import Verdict
 
 T = TypeVar("T")
@@ -59,6 +62,10 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
             return {"event": "ask again", "trial": trial_number}
         case TrialTold():
             return _tell_as_json(event, params)
+        case StageReported(report):
+            return {"event": "report", **dataclasses.asdict(report)}
+        case TrialContinued(trial_number, leg):
+            return {"event": "continue", "trial": trial_number, **_leg_as_json(leg)}
         case TrialAmended(observation, delivered_anew):
             told = _observation_as_json(observation, params)
             measured = _if_any("outcomes", dict(observation.outcomes) or None)
@@ -109,7 +116,18 @@ def _ask_as_json(event: TrialAsked, params: ParamsCodec) -> dict[str, Any]:
         }
     if event.fixed is not None:
         line["fixed"] = params.as_json(event.fixed)
-    return line
+    return line if event.leg is None else {**line, "leg": _leg_as_json(event.leg)}
+
+
+def _leg_as_json(leg: Leg) -> dict[str, Any]:
+    numbers = {"fair_value": leg.fair_value, "worth": leg.worth, "since": leg.since}
+    kept = {name: number(value) for name, value in numbers.items() if value is not None}
+    return {"to_step": leg.to_step, **kept}
+
+
+def _leg(line: Json) -> Leg:
+    numbers = (as_float(line[k]) if k in line else None for k in ("fair_value", "worth", "since"))
+    return Leg(line["to_step"], *numbers)
 
 
 def _read_ask(line: Json, params: ParamsCodec) -> TrialAsked:
@@ -126,7 +144,9 @@ def _read_ask(line: Json, params: ParamsCodec) -> TrialAsked:
         foreseen = line["foresight"]
         foresight = Foresight(foreseen["level"], tuple(foreseen["chances"]))
     fixed = params.params(line["fixed"]) if "fixed" in line else None
-    return TrialAsked(trial, line["designed"], fitted, line.get("promised"), foresight, fixed)
+    leg = _leg(line["leg"]) if "leg" in line else None
+    promised = line.get("promised")
+    return TrialAsked(trial, line["designed"], fitted, promised, foresight, fixed, leg)
 
 
 def _tell_as_json(event: TrialTold, params: ParamsCodec) -> dict[str, Any]:
@@ -140,6 +160,7 @@ def _tell_as_json(event: TrialTold, params: ParamsCodec) -> dict[str, Any]:
         **_if_any("delivered", event.delivered),
         **_if_any("outcomes", dict(observation.outcomes) or None),
         **_if_any("further", further or None),
+        **_if_any("step", event.step),
     }
 
 
@@ -174,7 +195,7 @@ def _read_tell(line: Json, params: ParamsCodec) -> TrialTold:
         )
         for of in line.get("further", ())
     )
-    return TrialTold(told, line.get("delivered"), further)
+    return TrialTold(told, line.get("delivered"), further, line.get("step"))
 
 
 def _read_amend(line: Json, params: ParamsCodec) -> TrialAmended:
@@ -205,6 +226,10 @@ _READERS: dict[str, Callable[[Json, ParamsCodec], Event]] = {
     "ask": _read_ask,
     "ask again": lambda line, _: TrialAskedAgain(line["trial"]),
     "tell": _read_tell,
+    "report": lambda line, _: StageReported(
+        Report(line["trial"], line["step"], float(line["value"]), float(line["cost"]))
+    ),
+    "continue": lambda line, _: TrialContinued(line["trial"], _leg(line)),
     "amend": _read_amend,
     "verdict": _read_verdict,
     "drop": lambda line, _: TrialDropped(line["trial"]),

@@ -37,6 +37,7 @@ from stopwise.core.space import (
     Real,
 )
 from stopwise.core.space.constraints import checked_constraints
+from stopwise.core.stages import Stages, checked_stages
 
 Json = Any  # what json.loads gives
 
@@ -326,6 +327,14 @@ CONSTRAINTS = OptionCodec(
         or None
     ),
     lambda written, _: [c if isinstance(c, str) else Own(c["own"]) for c in written or ()],
+)
+STAGES = OptionCodec(
+    lambda value, _: (
+        None
+        if (stages := checked_stages(value)) is None
+        else {"steps": list(stages.steps), "usable": stages.usable}
+    ),
+    lambda written, _: None if written is None else Stages(written["steps"], written["usable"]),
 )
 CONFIGURATIONS = OptionCodec(
     lambda value, params: [params.as_json(row) for row in value],

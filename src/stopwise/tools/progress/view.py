@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.core.quantity import quantity
+from stopwise.core.stages import Stages
 from stopwise.core.traces import Trace
 from stopwise.record.history import Observation, Trial
 from stopwise.stopping import StoppingRule, traits_of
@@ -57,11 +58,25 @@ def view_of(study: Study, unit: str = "") -> View:
         _trials(study),
         _best(study),
         _spent(study, unit),
-        _next(study.traces.get(WORTH, Trace()), unit),
+        _leg(study) or _next(study.traces.get(WORTH, Trace()), unit),
         str(study.promises) if len(study.promises.told) else "",
         _stops(study),
-        study.pending,
+        tuple(trial for trial in study.pending if trial not in study.paused),
     )
+
+
+def _leg(study: Study) -> str:
+    """With stages, how far the trial that was begun last is run, and what that is worth."""
+    running = [t.number for t in study.pending if t not in study.paused and study.legs]
+    if not running or not isinstance(study.options.stages, Stages):
+        return ""
+    number, legs = running[-1], study.legs
+    leg = legs[number][-1]
+    words = f"trial {number} to step {leg.to_step} of {study.options.stages.last}"
+    if leg.worth is None:
+        return words
+    verb = "going on" if number in study.curves else "starting"
+    return f"{words}, worth {verb}: {times(leg.worth)} its price"
 
 
 def told(observation: Observation, unit: str = "") -> str:

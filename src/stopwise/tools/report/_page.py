@@ -16,6 +16,7 @@ from stopwise.core.space import Finite
 from stopwise.study import Study
 from stopwise.study.lam_ladder import lam_ladder
 from stopwise.tools.report._axis import number
+from stopwise.tools.report._curves_picture import curves_picture
 from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._importance_picture import importance_picture
 from stopwise.tools.report._lam_table import ladder_part
@@ -59,13 +60,14 @@ def page(study: Study, *, version: str | None = None) -> str:
         el("title", _title(facts)),
         el("style", Markup(style)),
     )
+    in_stages = study.options.stages is not None
     main = el(
         "main",
         _answer(facts),
-        _course(facts),
-        _model(facts),
-        _others(facts),
-        ladder_part(lam_ladder(facts.study)),
+        el("section", curves_part(facts)) if in_stages else _course(facts),
+        Markup() if in_stages else _model(facts),
+        Markup() if in_stages else _others(facts),
+        Markup() if in_stages else ladder_part(lam_ladder(facts.study)),
         _trials(facts),
         el(
             "footer",
@@ -119,7 +121,7 @@ def _answer(facts: Facts) -> Markup:
         el("p", over, class_="over"),
         el("h1", _headline(facts)),
         why,
-        *remaining(facts),
+        *(() if study.options.stages is not None else remaining(facts)),
         el("dl", *_numbers(facts), class_="numbers"),
         _configuration(facts),
     )
@@ -149,7 +151,9 @@ def _numbers(facts: Facts) -> list[Markup]:
     cells.append(_number("Spent", number(result.spent), left))
     infeasible = sum(step.trial.infeasible for step in facts.steps)
     broke = f"{infeasible} infeasible" if infeasible else ""
-    notes = [f"{failed} failed" if failed else "", broke, _running(len(study.pending))]
+    running = len(study.pending) - len(study.paused)
+    notes = [f"{failed} failed" if failed else "", broke, _running(running)]
+    notes.append(f"{len(study.paused)} paused" if study.paused else "")
     told = ", ".join(filter(None, notes)) or "none failed"
     cells.append(_number("Trials", str(len(facts.steps)), told))
     cells += [_number(*said) for said in limits_of(study.options)]
@@ -205,6 +209,11 @@ def figure(picture: Picture) -> Markup:
     )
     plot = el("div", picture.svg, class_="plot", data_title=picture.title)
     return el("figure", caption, plot, table, aria_label=picture.title)
+
+
+def curves_part(facts: Facts) -> Markup:
+    """How evaluations in stages went."""
+    return join(el("h2", "How it went"), el("div", figure(curves_picture(facts)), class_="two"))
 
 
 def _course(facts: Facts) -> Markup:

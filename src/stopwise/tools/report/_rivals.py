@@ -117,11 +117,14 @@ def _trace(facts: Facts, past: Snapshot, rule: StoppingRule) -> tuple[Trace, str
         return _asked_at(past, rule, every), "computed from the values"
     if traits.signal.costly:
         return Trace(), UNKNOWN
+    judged = "judged with the final model"
+    if past.belief.success is not None:  # of which an earlier belief knows nothing
+        judged += ", as if nothing could fail or break a limit"
     if len(every) <= _MOMENTS:
-        return _asked_at(past, rule, every), "judged with the final model"
+        return _asked_at(past, rule, every), judged
     if traits.memory == 1:
         few = [every[i] for i in thinned(len(every), _FEW)]
-        words = f"judged with the final model, at {len(few)} of {len(every)} moments"
+        words = f"{judged}, at {len(few)} of {len(every)} moments"
         return _asked_at(past, rule, few), words
     return Trace(), UNKNOWN
 

@@ -28,6 +28,7 @@ _SAID_OTHERWISE = (
     *("lam", "cost", "budget", "direction", "max_trials"),
     *("acquisition", "stopping", "watch", "noise", "n_initial", "start_from", "seed"),
     *("limits", "constraints", "utility"),
+    "stages",  # a program is evaluated as a whole
 )
 _NO_WORTH = """{} needs to know what an improvement is worth to you:
 

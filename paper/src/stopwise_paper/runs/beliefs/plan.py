@@ -37,12 +37,14 @@ class BeliefVariant:
         design: ``"published"`` (2(d + 1) points, as in the paper's experiments) or ``"priced"``.
         prior: Of the hyper-parameters; the study's default if left out.
         noise: ``"learn"`` if the noise of evaluations is learned; none if left out.
+        bounded: Whether the study is told the lowest value possible, where a part has one.
     """
 
     surrogate: str
     design: str
     prior: str | None = None
     noise: str | None = None
+    bounded: bool = False
 
 
 PAPER, DEFAULT = "paper", "default"
@@ -53,6 +55,7 @@ VARIANTS = {
     "plain": BeliefVariant("plain", PUBLISHED_DESIGN),
     "plain + priced design": BeliefVariant("plain", PRICED_DESIGN),
     "default, noise learned": BeliefVariant("default", PRICED_DESIGN, noise="learn"),
+    "default, bounded": BeliefVariant("default", PRICED_DESIGN, bounded=True),
 }
 
 
@@ -68,6 +71,7 @@ class Part:
         prior: Of the published model; ``"gamma"`` unless it learns nothing under it.
         to_the_cap: Whether studies go on to the cap whatever the rule says. What was promised and
             delivered is then over the same number of choices for every belief.
+        lowest: The lowest value possible, as a user would know it; None if there is none.
     """
 
     problems: Callable[[], list[tuple[str, str]]]
@@ -76,6 +80,7 @@ class Part:
     lams: tuple[float, ...] | None = None
     prior: str | None = "gamma"
     to_the_cap: bool = False
+    lowest: float | None = None
 
 
 def beliefs_plan(
@@ -107,9 +112,11 @@ def half_of(problem: str) -> str:
 
 def variant_of(cell: Cell) -> str:
     """The name of a cell's variant."""
+    options = tuple(map(cell.option, ("surrogate", "design", "noise")))
+    bounded = cell.option("lowest") is not None
     for name, variant in VARIANTS.items():
-        options = (variant.surrogate, variant.design, variant.noise)
-        if options == tuple(map(cell.option, ("surrogate", "design", "noise"))):
+        same = (variant.surrogate, variant.design, variant.noise) == options
+        if same and variant.bounded == bounded:
             return name
     message = f"no variant has the options {dict(cell.options)}."
     raise InputError(message)
@@ -140,6 +147,7 @@ def _cells(part: Part, size: Size, variants: Sequence[str]) -> Iterator[Cell]:
         if part.lams is None
         else [(lam, None) for lam in part.lams]
     )
+    variants = [v for v in variants if part.lowest is not None or not VARIANTS[v].bounded]
     for problem, cost in part.problems()[: size.problems]:
         for seed in range(size.seeds):
             for lam, evaluations in prices[: size.lams]:
@@ -168,6 +176,7 @@ def _options(part: Part, name: str) -> dict[str, Option]:
         "prior": prior,
         "noise": variant.noise,
         "to_the_cap": part.to_the_cap or None,
+        "lowest": part.lowest if variant.bounded else None,
     }
 
 
@@ -217,21 +226,22 @@ def _sizes(seeds: int, cap: int = 100, **options: Option) -> dict[str, Size]:
 
 
 PARTS = {
-    "lcbench": Part(_lcbench, _sizes(2, 200), "LCBench, known costs", LCBENCH_LAMS),
+    "lcbench": Part(_lcbench, _sizes(2, 200), "LCBench, known costs", LCBENCH_LAMS, lowest=0.0),
     "lcbench-100": Part(
         judged_lcbench,
         _sizes(1),
-        "LCBench, 100 evaluations whatever the rule says",
+        "LCBench, always 100 evaluations",
         LCBENCH_LAMS[1:2],
         to_the_cap=True,
+        lowest=0.0,
     ),
-    "lcbench-learned": Part(_lcbench_learned, _sizes(3), "LCBench, learned costs"),
-    "alexnet": Part(_alexnet, _sizes(3), "AlexNet, learned costs"),
-    "taskset": Part(_taskset, _sizes(2), "TaskSet"),
+    "lcbench-learned": Part(_lcbench_learned, _sizes(3), "LCBench, learned costs", lowest=0.0),
+    "alexnet": Part(_alexnet, _sizes(3), "AlexNet, learned costs", lowest=0.0),
+    "taskset": Part(_taskset, _sizes(2), "TaskSet", lowest=0.0),
     "functions": Part(_functions, _sizes(3), "textbook functions"),
-    "sklearn": Part(_sklearn, _sizes(3), "scikit-learn"),
+    "sklearn": Part(_sklearn, _sizes(3), "scikit-learn", lowest=0.0),
     "gp1d": Part(lambda: [("gp1d", "linear")], _sizes(10, grid=501), "1D"),
     "gp8d": Part(lambda: [("gp8d", "linear")], _sizes(2), "8D"),
     # Under the gamma prior nothing is learned on one-hot coordinates; see ``experiments``.
-    "nats": Part(_nats, _sizes(1), "NATS-Bench, topology space", prior="lognormal"),
+    "nats": Part(_nats, _sizes(1), "NATS-Bench, topology space", prior="lognormal", lowest=0.0),
 }

@@ -63,6 +63,8 @@ def run_study(cell: Cell) -> BeliefRun:
         options["cost"] = cost_option(problem, cell.cost)
         if cell.option("noise") is not None:
             options["noise"] = cell.option("noise")
+        if cell.option("lowest") is not None:
+            options["bounds"] = (cell.option("lowest"), None)
         design = _priced_design if cell.option("design") == PRICED_DESIGN else _published_design
         design(cell, problem, options, evaluated)
         n_initial = len(evaluated.costs)

@@ -106,6 +106,22 @@ def fair_value_from_right(
     return _fair_value(law, np.broadcast_to(price, start.shape), (low, start, start), ask)
 
 
+def fair_value_between(
+    law: L, price: Array, guess: Array, start: Array, ask: Callable[[L, Array], Rates]
+) -> FairValue:
+    """The same from guesses, which may be on either side, below levels that are not left.
+
+    Args:
+        law: Whose EI.
+        price: The price.
+        guess: Where to begin.
+        start: Levels at which EI is at least the price.
+        ask: Log EI and its rates at a level.
+    """
+    low = np.full_like(start, -np.inf)
+    return _fair_value(law, price, (low, guess, start), ask)
+
+
 def _fair_value(
     law: L,
     price: Array,

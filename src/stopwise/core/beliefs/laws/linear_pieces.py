@@ -51,6 +51,11 @@ class LinearPieces:
         """The last loss, or inf if it rises from there."""
         return self.losses[-1] if self.after == 0.0 else np.inf
 
+    @property
+    def by_quadrature(self) -> bool:
+        """Its integrals are in closed form."""
+        return False
+
     def __call__(self, y: Array) -> Array:
         """Interpolated between the knots."""
         first, last = self.knots[0], self.knots[-1]

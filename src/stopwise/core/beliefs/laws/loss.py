@@ -26,6 +26,11 @@ class Loss(Protocol):
         """The supremum of L, or inf."""
         ...
 
+    @property
+    def by_quadrature(self) -> bool:
+        """Whether ``log_integral`` is by quadrature; otherwise it is in closed form."""
+        ...
+
     def __call__(self, y: Array) -> Array:
         """L(y), elementwise."""
         ...

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stopwise.core.beliefs.laws._anchored import anchored_fair_value
 from stopwise.core.beliefs.laws._log_sum import log_sum_with_slopes, scaled
 from stopwise.core.beliefs.laws._quantile_moments import mean_and_std
 from stopwise.core.beliefs.laws._roots import fair_value_from_right
@@ -142,16 +143,19 @@ class Valued:
         return WithSlopes(self.loss(y), tuple(scaled(outer, slope) for slope in slopes))
 
     def fair_value(self, price: Array | float) -> FairValue:
-        """The root of EI in the unit of the loss, from the right.
+        """The root of EI in the unit of the loss.
 
         Half of the probability is at most at the median's loss m, so EI is at least the price at
         m + 2 price. What is dearer than all that can be gained has its fair value beyond.
         """
+        median = self.median
+        prices = np.broadcast_to(np.asarray(price, dtype=np.float64), median.shape)
         with np.errstate(over="ignore", invalid="ignore"):
-            median = self.median
-            prices = np.broadcast_to(np.asarray(price, dtype=np.float64), median.shape)
             start = median + 2.0 * prices
-            if np.isfinite(self.loss.high):
+        if self.loss.by_quadrature:
+            return anchored_fair_value(self, self.law, self.loss, prices, start)
+        if np.any(start > self.loss.high):
+            with np.errstate(over="ignore", invalid="ignore"):
                 gain = np.exp(self.log_ei(self.loss.high).value)
                 beyond = self.loss.high + np.maximum(prices - gain, 0.0)
                 start = np.minimum(start, beyond)

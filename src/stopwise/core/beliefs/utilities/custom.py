@@ -12,6 +12,7 @@ import numpy as np
 from stopwise.core.beliefs.laws import Law, WithSlopes
 from stopwise.core.beliefs.laws.loss_integral import log_integral
 from stopwise.core.beliefs.laws.loss_inverse import largest_at_most
+from stopwise.core.beliefs.laws.panels import Bends
 from stopwise.core.beliefs.utilities._checks import checked_unit, checked_value, wrong_way
 from stopwise.core.checks import Bounds, checked_bounds
 from stopwise.core.numerics.arrays import Array
@@ -95,6 +96,11 @@ class CustomLoss:
         """The loss at the last end."""
         return float(self(np.array([self.last]))[0])
 
+    @property
+    def by_quadrature(self) -> bool:
+        """Its integrals are by quadrature."""
+        return True
+
     def __call__(self, y: Array) -> Array:
         """Minus the function, clipped to its ends."""
         values = self.sign * np.clip(y, self.first, self.last)
@@ -126,7 +132,7 @@ class CustomLoss:
         """By quadrature, with panels that end at its knots."""
         ends = (end for end in (self.first, self.last) if abs(end) < _FARTHEST)
         knots = np.sort([*(self.sign * knot for knot in self.bends), *ends])
-        return log_integral(self, law, low, high, knots)
+        return log_integral(self, law, low, high, Bends(knots, np.zeros_like(knots)))
 
 
 def _called(function: Function, values: Array, name: str) -> Array:

@@ -10,11 +10,13 @@ import numpy as np
 
 from stopwise.core.beliefs.laws import Law, WithSlopes
 from stopwise.core.beliefs.laws.loss_integral import log_integral
+from stopwise.core.beliefs.laws.panels import Bends
 from stopwise.core.beliefs.utilities._checks import checked_positive, checked_unit, checked_value
 from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array
 
 _KNOTS = np.array([-40.0, -16.0, -6.0, -2.0, 2.0, 6.0, 16.0, 40.0])  # in widths: ends of panels
+_COARSE = np.array([24.0, 16.0, 8.0, 6.0, 6.0, 8.0, 16.0, 24.0])  # in widths: not of narrower ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,11 @@ class SigmoidLoss:
         """Nothing is lost beyond."""
         return 0.0
 
+    @property
+    def by_quadrature(self) -> bool:
+        """Its integrals are by quadrature."""
+        return True
+
     def __call__(self, y: Array) -> Array:
         """The loss."""
         return np.asarray(-self.height * scipy_parts.special.expit(-self._widths(y)))
@@ -76,11 +83,8 @@ class SigmoidLoss:
     def log_slope(self, y: Array) -> Array:
         """Log of the derivative."""
         t = self._widths(y)
-        return np.asarray(
-            np.log(self.height / self.width)
-            + scipy_parts.special.log_expit(t)
-            + scipy_parts.special.log_expit(-t)
-        )
+        away = np.abs(t)
+        return np.asarray(np.log(self.height / self.width) - away - 2.0 * np.log1p(np.exp(-away)))
 
     def inverse(self, level: Array) -> Array:
         """By the logit."""
@@ -89,7 +93,8 @@ class SigmoidLoss:
 
     def log_integral(self, law: Law, low: Array, high: Array) -> WithSlopes:
         """By quadrature, with panels that end where the sigmoid bends."""
-        return log_integral(self, law, low, high, self.at + self.width * _KNOTS)
+        bends = Bends(self.at + self.width * _KNOTS, self.width * _COARSE, tail=self.width)
+        return log_integral(self, law, low, high, bends)
 
     def _widths(self, y: Array) -> Array:
         with np.errstate(over="ignore"):

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Would a release install, and work where nothing else is? ``make release-check``.
+
+Builds sdist and wheel of both distributions, checks their metadata, installs each into an empty
+environment outside the tree, and runs there the README's first example, the demo and, against the
+wheel, a selection of the tests: what says most about a package that is put together wrongly (files
+that are missing, imports that only work in the tree). The whole suite is what `make test` is for.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from release._environment import ROOT, Environment, run, say
+
+SELECTION = [
+    "tests/core/space/test_space.py",
+    "tests/core/space/test_constraints.py",
+    "tests/stopping/test_compose.py",
+    "tests/stopping/test_verdict.py",
+    "tests/tools/runner/test_runner_config.py",
+    "tests/house/test_public_loop.py",
+]
+NEEDED_BY_TESTS = ["pytest", "hypothesis", "mpmath"]
+CONSTRAINED = ["-c", str(ROOT / "constraints.txt")]
+
+
+def built(folder: Path) -> dict[str, Path]:
+    """Sdist and wheel of both distributions, by the ends of their names."""
+    for source in (ROOT, ROOT / "paper"):
+        run([sys.executable, "-m", "build", "--outdir", str(folder), str(source)])
+    files = sorted(folder.iterdir())
+    run([sys.executable, "-m", "twine", "check", "--strict", *map(str, files)])
+    kinds = {
+        "stopwise sdist": r"stopwise-[\d.]+\.tar\.gz",
+        "stopwise wheel": r"stopwise-[\d.]+-py3-none-any\.whl",
+        "paper sdist": r"stopwise_paper-[\d.]+\.tar\.gz",
+        "paper wheel": r"stopwise_paper-[\d.]+-py3-none-any\.whl",
+    }
+    return {
+        kind: next(file for file in files if re.fullmatch(name, file.name))
+        for kind, name in kinds.items()
+    }
+
+
+def first_example() -> tuple[str, str]:
+    """The first Python block of the README, and what it prints."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    code, shown = re.findall(
+        r"^```python\n(.*?)^```.*?^```text\n(.*?)^```", readme, re.MULTILINE | re.DOTALL
+    )[0]
+    return code, shown
+
+
+def try_it(environment: Environment, place: Path, *, demo: bool) -> None:
+    """The README's example, and the demo, outside the tree."""
+    place.mkdir()
+    code, shown = first_example()
+    printed = run([environment.python, "-c", code], cwd=place)
+    if printed != shown:
+        raise SystemExit(f"the README's example printed\n{printed}instead of\n{shown}")
+    command = str(environment.folder / "bin" / "stopwise")
+    if demo:
+        run([command, "demo"], cwd=place)
+        if not (place / "stopwise-demo.html").exists():
+            raise SystemExit("the demo left no report")
+    else:
+        run([command, "demo", "--problem", "pandora"], cwd=place)
+
+
+def run_tests(environment: Environment, place: Path) -> None:
+    """The selection of tests against what is installed: the tree's src/ is not there."""
+    place.mkdir()
+    for name in ("tests", "docs", "examples", "pyproject.toml", "README.md", "constraints.txt"):
+        source = ROOT / name
+        skipped = shutil.ignore_patterns("__pycache__", "results", "_generated")
+        if source.is_dir():
+            shutil.copytree(source, place / name, ignore=skipped)
+        else:
+            shutil.copy(source, place / name)
+    found = run([environment.python, "-c", "import stopwise; print(stopwise.__file__)"], cwd=place)
+    if "site-packages" not in found:
+        raise SystemExit(f"the tests would run against {found}")
+    command = [environment.python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    out = run([*command, "-m", "not slow and not parity", *SELECTION], cwd=place)
+    say(f"           {out.strip().splitlines()[-1]}")
+
+
+def main() -> None:
+    """All of it, with the seconds of each step."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        say("build and metadata")
+        files = built(place / "dist")
+        for file in files.values():
+            say(f"           {file.name}, {file.stat().st_size / 1e6:.2f} MB")
+        say("the wheel, alone")
+        wheel = Environment(place / "wheel")
+        wheel.install(*CONSTRAINED, f"{files['stopwise wheel']}[sklearn]")
+        try_it(wheel, place / "wheel-run", demo=True)
+        wheel.install(*CONSTRAINED, *NEEDED_BY_TESTS)
+        run_tests(wheel, place / "wheel-tests")
+        say("the paper's wheel beside it")
+        wheel.install(*CONSTRAINED, str(files["paper wheel"]))
+        run([str(wheel.folder / "bin" / "stopwise-paper"), "--help"], cwd=place)
+        say("the sdists, alone")
+        sdist = Environment(place / "sdist")
+        sdist.install(*CONSTRAINED, str(files["stopwise sdist"]), str(files["paper sdist"]))
+        try_it(sdist, place / "sdist-run", demo=False)
+        run([str(sdist.folder / "bin" / "stopwise-paper"), "--help"], cwd=place)
+    say("a release would install")
+
+
+if __name__ == "__main__":
+    main()

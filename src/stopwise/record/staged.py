@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evaluations in stages, as a study keeps them: what was reported, and what is being run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The value of a trial at one of its stages.
+
+    Args:
+        trial: Number of the trial.
+        step: The step at which it was reported.
+        value: The value of the objective.
+        cost: What the trial has cost so far, all stages together.
+    """
+
+    trial: int
+    step: int
+    value: float
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One leg of a trial: from where it is to a further stage, and why it was worth going.
+
+    Args:
+        to_step: The step to which it is to be run.
+        fair_value: The fair value of going on, in the user's units; None if no model chose.
+        worth: How many times its price going on was worth, against the best finished value; None
+            before any trial has finished.
+        since: The fair value at which the trial was last started, or taken up after others.
+    """
+
+    to_step: int
+    fair_value: float | None = None
+    worth: float | None = None
+    since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """The reports of a study, in order, and the legs that are being run, by trial."""
+
+    reports: tuple[Report, ...] = ()
+    running: Mapping[int, Leg] = field(default_factory=dict)
+    legs: Mapping[int, tuple[Leg, ...]] = field(default_factory=dict)
+
+    def curve(self, number: int) -> tuple[Report, ...]:
+        """The reports of one trial."""
+        return tuple(report for report in self.reports if report.trial == number)
+
+    @property
+    def latest(self) -> dict[int, Report]:
+        """The last report of each trial that has one."""
+        return {report.trial: report for report in self.reports}
+
+    def begun(self, number: int, leg: Leg) -> Staged:
+        """With a leg that is being run."""
+        legs = {**self.legs, number: (*self.legs.get(number, ()), leg)}
+        return replace(self, running={**self.running, number: leg}, legs=legs)
+
+    def reported(self, report: Report) -> Staged:
+        """With a report; a leg that has reached its stage is no longer run."""
+        last = self.latest.get(report.trial)
+        if last == report:
+            return self
+        if last is not None and (report.step <= last.step or report.cost < last.cost):
+            raise ValueError(f"trial {report.trial} is reported at step {report.step} again")
+        leg = self.running.get(report.trial)
+        arrived = leg is not None and report.step >= leg.to_step
+        staged = replace(self, reports=(*self.reports, report))
+        return staged.ended(report.trial) if arrived else staged
+
+    def amended(self, number: int, value: float | None, cost: float) -> Staged:
+        """With another last report of a trial that was told; without it if it has failed."""
+        last = self.latest.get(number)
+        if last is None:
+            return self
+        right = () if value is None else (replace(last, value=value, cost=cost),)
+        at = self.reports.index(last)
+        return replace(self, reports=(*self.reports[:at], *right, *self.reports[at + 1 :]))
+
+    def ended(self, number: int) -> Staged:
+        """With a trial that is not run now."""
+        return replace(self, running={n: leg for n, leg in self.running.items() if n != number})

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies of evaluations in stages: their belief, choices, verdicts and reports."""

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asking in stages: the next action of a study, and whole evaluations for those who want them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from stopwise.core.numerics.threads import single_threaded
+from stopwise.core.search.supremum import Search
+from stopwise.core.space.held import Holding
+from stopwise.core.stages import Stages
+from stopwise.errors import InputError
+from stopwise.record.events import TrialAsked, TrialAskedAgain, TrialContinued
+from stopwise.record.history import Trial
+from stopwise.record.staged import Leg
+from stopwise.study.actions import Action, Continue, Start
+from stopwise.study.choosing import NothingLeftError
+from stopwise.study.context import StudyContext
+from stopwise.study.staged.choosing import Options, StagedChoosing
+from stopwise.study.staged.design import StagedDesign
+
+
+class StagedAsking:
+    """Hands out the actions of a study with stages."""
+
+    def __init__(
+        self,
+        context: StudyContext,
+        stages: Stages,
+        choosing: StagedChoosing,
+        design: StagedDesign,
+    ) -> None:
+        self._context = context
+        self._stages = stages
+        self._choosing = choosing
+        self._design = design
+
+    @single_threaded
+    def action(self) -> Action:
+        """The next action."""
+        began, state = time.perf_counter(), self._context.state
+        if state.unanswered:
+            return self._again(state.unanswered[0], began)
+        params = self._design.next()
+        if params is not None:
+            return self._started(params, Leg(self._stages.steps[0]), began, designed=True)
+        if not state.staged.reports:
+            raise NothingLeftError(self._nothing_left())
+        options = self._choosing.options()
+        if options.prospects is None:
+            raise NothingLeftError(self._nothing_left())
+        row, fair_value = self._chosen(options)
+        number = options.numbers[row]
+        reached = 0 if number is None else state.staged.latest[number].step
+        leg = self._choosing.leg_of(options, row, fair_value, self._stages.after(reached))
+        if number is None:
+            return self._started(options.params or {}, leg, began)
+        leg = replace(leg, since=self._since(number, leg))
+        self._context.log.commit(TrialContinued(number, leg), began)
+        return Continue(_copied(state.pending[number]), leg.to_step, leg.fair_value, leg.worth)
+
+    def trials(
+        self,
+        count: int,
+        holding: Holding | None,
+        search: Search | None = None,  # noqa: ARG002  one interface
+    ) -> list[Trial]:
+        """New trials to be run to their last step."""
+        if holding is not None:
+            message = "ask(fixed=...) in a study with stages: leave one of them out."
+            raise InputError(message)
+        return [self._whole() for _ in range(count)]
+
+    @single_threaded
+    def _whole(self) -> Trial:
+        began = time.perf_counter()
+        params: Mapping[str, Any] | None = self._design.next()
+        if params is None and self._context.state.staged.reports:
+            params = self._choosing.options().params
+        if params is None:
+            raise NothingLeftError(self._nothing_left())
+        return self._started(params, Leg(self._stages.last), began).trial
+
+    def worths(self) -> dict[int, float]:
+        """How many times its price each paused trial is worth going on with, by number."""
+        options = self._choosing.options()
+        if options.prospects is None:
+            return {}
+        return {
+            number: math.exp(min(options.prospects.log_worth(row, options.best), 700.0))
+            for row, number in enumerate(options.numbers)
+            if number is not None
+        }
+
+    # ------------------------------------------------------------------ details
+
+    def _chosen(self, options: Options) -> tuple[int, float]:
+        """Which action to take, and its fair value, minimised.
+
+        The trial that has reported last goes on, unless its fair value exceeds the one at which
+        it was started or taken up.
+        """
+        prospects, state = options.prospects, self._context.state
+        assert prospects is not None  # noqa: S101  the caller has seen to it
+        sign = self._context.options.sign
+        current = state.staged.reports[-1].trial
+        if current in options.numbers and state.staged.legs.get(current):
+            row = options.numbers.index(current)
+            since = state.staged.legs[current][-1].since
+            value = float(prospects.fair_values(np.array([row]))[0])
+            if since is not None and value <= sign * since and value < options.best:
+                return row, value
+        return prospects.lowest()
+
+    def _since(self, number: int, leg: Leg) -> float | None:
+        """The fair value at which a trial was last started or taken up; of now if it is now."""
+        staged = self._context.state.staged
+        if staged.reports[-1].trial != number:
+            return leg.fair_value
+        before = staged.legs[number][-1].since
+        return leg.fair_value if before is None else before
+
+    def _again(self, number: int, began: float) -> Action:
+        """A trial that was being run when the study was interrupted."""
+        state = self._context.state
+        leg = state.staged.running.get(number, Leg(self._stages.last))
+        self._context.log.commit(TrialAskedAgain(number), began)
+        kind = Continue if number in state.staged.latest else Start
+        return kind(_copied(state.pending[number]), leg.to_step, leg.fair_value, leg.worth)
+
+    def _started(
+        self, params: Mapping[str, Any], leg: Leg, began: float, *, designed: bool = False
+    ) -> Start:
+        cost = self._choosing.expected_cost(params)
+        trial = Trial(self._context.state.next, dict(params), cost)
+        leg = replace(leg, since=leg.fair_value)
+        self._context.log.commit(TrialAsked(trial, designed, None, leg=leg), began)
+        return Start(_copied(trial), leg.to_step, leg.fair_value, leg.worth)
+
+    def _nothing_left(self) -> str:
+        state = self._context.state
+        return (
+            f"there is nothing left to start or to continue: {len(state.history)} trials have"
+            f" ended, {len(state.pending)} are begun. Ask should_stop() before next()."
+        )
+
+
+def _copied(trial: Trial) -> Trial:
+    """A copy, which the caller may change."""
+    return replace(trial, params=dict(trial.params))

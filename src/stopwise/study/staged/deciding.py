@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deciding in stages: signals of the best action, and verdicts that name paused trials."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from stopwise.core.quantity import quantity
+from stopwise.core.snapshot import Snapshot
+from stopwise.core.stages import Stages
+from stopwise.core.traces import Signal, Trace
+from stopwise.errors import InputError
+from stopwise.record.events import SignalsRecorded
+from stopwise.stopping import StoppingRule, Verdict
+from stopwise.stopping.signals import EVALUATIONS, GAIN_PER_COST
+from stopwise.study.context import StudyContext
+from stopwise.study.hard_limits import failures_verdict
+from stopwise.study.staged.choosing import StagedChoosing
+from stopwise.study.staged.design import StagedDesign
+
+
+def check_rules(rules: Iterable[StoppingRule]) -> None:
+    """Refuse rules whose signal is not known of evaluations in stages."""
+    for rule in rules:
+        if rule.key not in (GAIN_PER_COST.key, EVALUATIONS.key):
+            message = (
+                f"{rule.name} cannot decide about evaluations in stages: give 'pbgi', which weighs"
+                " each action against its price, or a rule that counts (FixedTrials)."
+            )
+            raise InputError(message)
+
+
+class StagedSignals:
+    """Records the signals of a study with stages, one at each report."""
+
+    def __init__(self, context: StudyContext, choosing: StagedChoosing) -> None:
+        self._context = context
+        self._choosing = choosing
+
+    @property
+    def traces(self) -> dict[str, Trace]:
+        """The recorded signals, by key."""
+        return dict(self._context.state.traces)
+
+    def now(self) -> Snapshot:
+        """This moment as acquisitions see it."""
+        return self._choosing.snapshot()
+
+    def record(self, rules: Iterable[StoppingRule]) -> None:
+        """Record the signal of each rule, once for each number of reports."""
+        rules = list(rules)
+        check_rules(rules)
+        began, traces = time.perf_counter(), self._context.state.traces
+        n = self._context.state.tellings
+        due = {
+            rule.key: None
+            for rule in rules
+            if rule.key not in traces or traces[rule.key].current.n != n
+        }
+        if due:
+            signals = {key: self._signal(key) for key in due}
+            self._context.log.commit(SignalsRecorded(signals), began)
+
+    def trace(self, rule: StoppingRule) -> Trace:
+        """The trace of a rule; its last signal is computed again if trials were begun since."""
+        state = self._context.state
+        trace = state.traces[rule.key]
+        if state.beside[rule.key] == len(state.pending) and not state.staged.running:
+            return trace
+        return Trace.of((*trace.signals[:-1], self._signal(rule.key)))
+
+    def _signal(self, key: str) -> Signal:
+        state = self._context.state
+        n, finished = state.tellings, len(state.history.succeeded)
+        if key == EVALUATIONS.key:
+            return Signal(n, n, float(finished))
+        options = self._choosing.options()
+        if options.prospects is None:
+            nothing = {"gain": 0.0, "cost": math.nan, "cost_spread": 0.0, "spread": 0.0}
+            return Signal(n, n, -math.inf, nothing)
+        row, log_worth = options.prospects.worthiest(options.best)
+        lam, price = self._choosing.lam, options.prospects.counting_prices(np.array([row]))[0]
+        facts = {"gain": math.exp(log_worth) * price, "cost": price / lam}
+        return Signal(
+            n, n, math.log(lam) + log_worth, {**facts, "cost_spread": 0.0, "spread": 0.0}
+        )
+
+
+class StagedDeciding:
+    """Decides whether a study with stages stops, and gives the reason."""
+
+    def __init__(
+        self,
+        context: StudyContext,
+        stages: Stages,
+        signals: StagedSignals,
+        choosing: StagedChoosing,
+        design: StagedDesign,
+        rules: list[StoppingRule],
+    ) -> None:
+        self._context = context
+        self._stages = stages
+        self._signals = signals
+        self._choosing = choosing
+        self._design = design
+        self._rules = rules
+
+    def verdict(self) -> Verdict:
+        """The verdict of the hard limits; if they allow more, that of the rules."""
+        verdict = self._decided()
+        state = self._context.state
+        if state.staged.running and verdict.rule != "initial":
+            running = f"for new actions; {len(state.staged.running)} still running"
+            verdict = replace(verdict, reason=f"{verdict.reason} ({running})")
+        return (
+            replace(verdict, reason=verdict.reason + self._paused()) if verdict.stop else verdict
+        )
+
+    def unanswered(self) -> Verdict:
+        """The verdict after a resume: go on, since trials that were being run come first."""
+        numbers = ", ".join(map(str, self._context.state.unanswered))
+        sentence = (
+            f"being run when the study was interrupted: trial {numbers}; next() hands them out"
+            " again, drop() gives one up: go on"
+        )
+        return Verdict.not_yet(self._rules[0].name, sentence)
+
+    def _decided(self) -> Verdict:
+        state = self._context.state
+        failed = failures_verdict(state.history)
+        if failed is not None:
+            return failed
+        if not self._design.is_begun and (self._design.next() is not None or state.pending):
+            return Verdict.not_yet("initial", self._design.words())
+        if not state.staged.reports:
+            return self._nothing_left()
+        options = self._choosing.options()
+        if options.prospects is None and not state.staged.running:
+            return self._nothing_left()
+        if not math.isfinite(options.best):
+            n = len(state.pending)
+            return Verdict.not_yet(
+                "initial", f"no trial has finished yet, and {n} are begun: go on"
+            )
+        verdicts = [rule.verdict(self._signals.trace(rule)) for rule in self._rules]
+        return next((v for v in verdicts if v.stop), verdicts[0])
+
+    def _nothing_left(self) -> Verdict:
+        """Stop: nothing can be started or continued."""
+        state, budget = self._context.state, self._context.budget.total
+        if budget is not None:
+            spent = f"{quantity(state.spent)} of the budget of {quantity(budget)} are spent"
+            sentence = f"{spent}, and no start or continuation is expected to be affordable"
+            return Verdict(True, "budget", state.spent, budget, f"{sentence}: stop")  # noqa: FBT003
+        sentence = f"all {state.asked} trials have ended, and no other can be started"
+        return Verdict.at_least("exhausted", state.asked, state.asked, sentence)
+
+    def _paused(self) -> str:
+        """The paused trial with a better value than the result, and the price of finishing it."""
+        context, state = self._context, self._context.state
+        sign, best = context.options.sign, self._choosing.best
+        reached = state.staged.latest
+        better = [reached[n] for n in state.paused if sign * reached[n].value < best]
+        if self._stages.usable or not better:
+            return ""
+        first = min(better, key=lambda report: sign * report.value)
+        price = first.cost / first.step * (self._stages.last - first.step)
+        others = f", and {len(better) - 1} more are better too" if len(better) > 1 else ""
+        return (
+            f". Trial {first.trial} is paused at step {first.step} of {self._stages.last} with"
+            f" {quantity(first.value)}, better than any finished one{others}; to finish it is"
+            f" expected to cost {quantity(price)}"
+        )

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Telling in stages: the event made from what a user reports of a trial that may go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stopwise.core.beliefs.prices import known_cost
+from stopwise.core.checks import check_within_bounds, checked_cost, checked_whole
+from stopwise.core.quantity import quantity
+from stopwise.core.stages import Stages
+from stopwise.errors import InputError, InputTypeError, shown
+from stopwise.record.events import StageReported, TrialTold
+from stopwise.record.history import Trial
+from stopwise.record.outcomes import Pruned
+from stopwise.record.staged import Report
+from stopwise.study.context import StudyContext
+from stopwise.study.telling import Value, observation_of, outcome_told, was_told
+
+
+def refuse_stages(step: object, done: object) -> None:
+    """Refuse a step in a study that has no stages."""
+    if step is not None or done is not None:
+        message = (
+            f"tell(..., step={shown(step)}, done={shown(done)}) in a study without stages: give"
+            " the study stages=, such as stages=sw.Stages(81, eta=3), or leave them out."
+        )
+        raise InputTypeError(message)
+
+
+class StagedTelling:
+    """Makes events of what is told in a study with stages."""
+
+    def __init__(self, context: StudyContext, stages: Stages) -> None:
+        self._context = context
+        self._stages = stages
+
+    def event(
+        self,
+        trial: Trial | Mapping[str, Any],
+        value: Value,
+        cost: float | None,
+        *,
+        step: int | None,
+        done: bool | None,
+        charge: bool | None,
+        message: str,
+    ) -> StageReported | TrialTold | None:
+        """The event; None if this very report was told before."""
+        at = self._stages.last if step is None else self._checked_step(step)
+        outcome, _ = outcome_told(self._context, value, message, None)
+        if outcome.value is None:
+            self._check_goes_on(trial, value, at, done)
+            return self._told(trial, value, cost, None, charge=charge, message=message)
+        if done is None:
+            done = at == self._stages.last
+        self._check_done(trial, at, done=done)
+        if done:
+            return self._told(trial, value, cost, at, charge=charge, message=message)
+        return self._reported(trial, outcome.value, cost, at)
+
+    def _told(
+        self,
+        trial: Trial | Mapping[str, Any],
+        value: Value,
+        cost: float | None,
+        at: int | None,
+        *,
+        charge: bool | None,
+        message: str,
+    ) -> TrialTold | None:
+        """The event of a trial that has ended, with its final value or without one."""
+        if was_told(self._context, trial, value, cost, message=message):
+            return None
+        if isinstance(trial, Trial) and self._context.state.observed(trial.number) is not None:
+            observation_of(  # refuses it: it was told
+                self._context, trial, value, cost, charge=charge, message=message
+            )
+        before = self._before(trial)
+        if at is not None and before is not None:
+            self._check_forward(before, at)
+        paid = cost
+        if paid is None and at is None and isinstance(trial, Trial):  # it ended on the way
+            paid = self._paid_until_end(trial, before)
+        told = observation_of(self._context, trial, value, paid, charge=charge, message=message)
+        self._check_cost(before, told.cost)
+        reached = before.step if before is not None else 0
+        return TrialTold(told, step=reached if at is None else at)
+
+    def _reported(
+        self, trial: Trial | Mapping[str, Any], value: float, cost: float | None, at: int
+    ) -> StageReported | None:
+        """The event of a trial that goes on."""
+        pending = self._pending(trial, at)
+        check_within_bounds(f"trial {pending.number}", value, self._context.options.bounds)
+        paid = self._paid(pending, cost, at)
+        before = self._before(pending)
+        report = Report(pending.number, at, value, paid)
+        if before == report:
+            return None
+        if before is not None:
+            self._check_forward(before, at)
+        self._check_cost(before, paid)
+        return StageReported(report)
+
+    # ------------------------------------------------------------------ checks
+
+    def _checked_step(self, step: object) -> int:
+        at = checked_whole("step", step)
+        if at not in self._stages.steps:
+            message = (
+                f"step={at} is none of this study's stages, {self._stages}: tell the values of"
+                " these steps, or give the study other stages."
+            )
+            raise InputError(message)
+        return at
+
+    def _check_goes_on(self, trial: Any, value: object, at: int, done: object) -> None:  # noqa: ANN401
+        """Refuse a trial that goes on without a value."""
+        if done is False and not isinstance(value, Pruned):
+            message = (
+                f"{_name(trial)} goes on (done=False) and has no value at step {at}, but"
+                f" {shown(value)}: leave out done= to report that it has diverged, or report a"
+                " number. Nothing was told."
+            )
+            raise InputError(message)
+
+    def _check_done(self, trial: Any, at: int, *, done: bool) -> None:  # noqa: ANN401
+        last = self._stages.last
+        if done and at < last:
+            message = (
+                f"{_name(trial)} is done at step {at} of {last}: a final value is one of the last"
+                f" stage. Tell it with done=False and go on, or give it up: study.tell(trial,"
+                " Pruned('...'), cost), with Pruned of stopwise.record.outcomes."
+            )
+            raise InputError(message)
+        if not done and at == last:
+            message = f"{_name(trial)} is at its last step, {last}: leave out done=False."
+            raise InputError(message)
+
+    def _check_forward(self, before: Report, at: int) -> None:
+        if at <= before.step:
+            message = (
+                f"trial {before.trial} is at step {before.step} already (value {before.value!r}),"
+                f" and step {at} is told: steps go forward, and each is told once."
+            )
+            raise InputError(message)
+
+    def _check_cost(self, before: Report | None, paid: float) -> None:
+        if before is not None and paid < before.cost:
+            message = (
+                f"trial {before.trial} had cost {quantity(before.cost)} at step {before.step},"
+                f" and now {quantity(paid)}: a cost is that of the whole trial so far, and does"
+                " not shrink."
+            )
+            raise InputError(message)
+
+    def _pending(self, trial: Trial | Mapping[str, Any], at: int) -> Trial:
+        if not isinstance(trial, Trial):
+            message = (
+                f"params are told at step {at} of {self._stages.last}: a trial that goes on is one"
+                " that this study has asked for. Data from elsewhere are told at their last step."
+            )
+            raise InputError(message)
+        pending = self._context.state.pending.get(trial.number)
+        if pending is not None:
+            return pending
+        told = self._context.state.observed(trial.number)
+        what = "was not asked of this study" if told is None else "is done"
+        message = f"trial {trial.number} {what}, and a value at step {at} is told of it."
+        raise InputError(message)
+
+    def _before(self, trial: Trial | Mapping[str, Any]) -> Report | None:
+        if not isinstance(trial, Trial):
+            return None
+        return self._context.state.staged.latest.get(trial.number)
+
+    def _paid(self, trial: Trial, cost: float | None, at: int) -> float:
+        """What the trial has cost so far: as told, or its share of a cost that is known."""
+        if cost is not None:
+            return checked_cost(cost)
+        known = known_cost(self._context.cost_model, self._context.domain, trial.params)
+        if known is None:
+            message = (
+                "a cost is missing: this study learns costs from what is paid, so tell what the"
+                f" trial has cost up to step {at}: study.tell(trial, value, cost, step={at})."
+            )
+            raise InputError(message)
+        return known * at / self._stages.last
+
+    def _paid_until_end(self, trial: Trial, before: Report | None) -> float | None:
+        """What is taken for the cost of a trial that ended on the way, if nobody says."""
+        known = known_cost(self._context.cost_model, self._context.domain, trial.params)
+        leg = self._context.state.staged.running.get(trial.number)
+        if known is not None and leg is not None:
+            return known * leg.to_step / self._stages.last
+        return None if before is None else before.cost
+
+
+def _name(trial: Any) -> str:  # noqa: ANN401  a trial or params
+    return f"trial {trial.number}" if isinstance(trial, Trial) else "data from elsewhere"

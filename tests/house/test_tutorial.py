@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tutorial works: its blocks run one after the other, as a reader would run them."""
+
+import contextlib
+import io
+import re
+
+import pytest
+
+from tests.support.repository import ROOT
+
+PAGES = ["tutorial/first-study.md"]
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
+
+
+def words_of(text):
+    """A text without its numbers and its remarks, which depend on the clock of the machine."""
+    lines = re.sub(r" \([^)]*\)", "", NUMBER.sub("#", text)).splitlines()
+    return [re.sub(r"\s+", " ", line).strip() for line in lines]
+
+
+@pytest.mark.slow  # seconds of training, for a page that rarely changes; `make docs` runs it
+@pytest.mark.parametrize("page", PAGES)
+def test_the_blocks_of_a_tutorial_print_what_is_shown(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    names = {}
+    printed = ""
+    for kind, block in blocks:
+        if kind == "python":
+            assert printed == ""  # what was printed before is on the page
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(block, names)  # noqa: S102  it is our own page
+            printed = out.getvalue()
+        elif kind == "text":
+            assert words_of(printed) == words_of(block)
+            printed = ""
+    assert names["result"].verdict.stop
+    assert (tmp_path / "digits.html").exists()

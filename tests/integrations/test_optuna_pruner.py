@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pruner for Optuna, with Optuna itself."""
+
+import math
+from typing import Any
+
+import pytest
+
+import stopwise as sw
+from stopwise.errors import InputError, InputTypeError
+
+optuna = pytest.importorskip("optuna")
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+from stopwise.integrations.optuna import StopwisePruner  # noqa: E402
+from stopwise.integrations.optuna._pruner import WORTH  # noqa: E402
+
+STAGES = sw.Stages([1, 3, 9])  # type: ignore[arg-type]
+
+
+def objective(trial: Any, sign: float = 1.0) -> float:
+    x = trial.suggest_float("x", 0.0, 1.0)
+    trial.suggest_int("fixed", 4, 4)
+    value = math.inf
+    for step in range(1, 10):
+        value = sign * ((x - 0.3) ** 2 + 0.05 * (3.0 / math.sqrt(step) - 1.0))
+        trial.report(value, step)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+    return value
+
+
+def run(sign: float = 1.0, **options: Any) -> Any:
+    study = optuna.create_study(
+        direction="minimize" if sign > 0 else "maximize",
+        sampler=optuna.samplers.RandomSampler(seed=3),
+        pruner=StopwisePruner(0.02, STAGES, **options),
+    )
+    study.optimize(lambda trial: objective(trial, sign), n_trials=14)
+    return study
+
+
+def test_bad_trials_are_pruned_by_their_price() -> None:
+    study = run()
+    states = [t.state.name for t in study.trials]
+    assert states[0] == "COMPLETE"  # nothing is pruned before something has finished
+    assert "PRUNED" in states
+    assert study.best_value == min(
+        (t.params["x"] - 0.3) ** 2 for t in study.trials
+    )  # the best of all was not pruned
+    for trial in study.trials[1:]:
+        worths = trial.system_attrs[WORTH]
+        last = worths[max(worths, key=int)]
+        assert (last <= 1.0) == (trial.state.name == "PRUNED")
+    mirrored = run(-1.0)
+    assert [t.state for t in mirrored.trials] == [t.state for t in study.trials]
+
+
+def test_what_is_dear_is_pruned_sooner() -> None:
+    paid = [sum(t.last_step for t in run(cost=lambda _, c=c: c).trials) for c in (0.1, 10.0)]
+    assert paid[1] < paid[0]
+
+
+def test_a_trial_that_has_diverged_is_pruned() -> None:
+    study = optuna.create_study(pruner=StopwisePruner(0.02, 9))
+
+    def diverging(trial: Any) -> float:
+        x = trial.suggest_float("x", 0.0, 1.0)
+        trial.report(math.nan if trial.number else x, 1)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+        return x
+
+    study.optimize(diverging, n_trials=2)
+    assert [t.state.name for t in study.trials] == ["COMPLETE", "PRUNED"]
+
+
+def test_without_parameters_or_stages_nothing_is_pruned() -> None:
+    study = optuna.create_study(pruner=StopwisePruner(0.02, STAGES))
+
+    def constant(trial: Any) -> float:
+        trial.report(1.0, 1)
+        return float(trial.should_prune())
+
+    study.optimize(constant, n_trials=2)
+    assert [t.value for t in study.trials] == [0.0, 0.0]
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(InputTypeError, match="Stages"):
+        StopwisePruner(0.02, None)  # type: ignore[arg-type]
+    with pytest.raises(InputTypeError, match="cost"):
+        StopwisePruner(0.02, STAGES, cost=3.0)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="lam"):
+        StopwisePruner(-1.0, STAGES)

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies of evaluations in stages: actions, reports, verdicts, journals, and bad input."""
+
+import math
+import shutil
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stopwise as sw
+from stopwise.errors import InputError, InputTypeError
+from stopwise.record.outcomes import Pruned
+from stopwise.study.choosing import NothingLeftError
+from stopwise.study.external import ExternalStudy
+
+SPACE = {"x": sw.Real(0.0, 1.0)}
+STAGES = sw.Stages([1, 3, 9])  # type: ignore[arg-type]
+
+
+def curve(params: Any, step: int) -> float:
+    """A curve that falls to its final value at step 9."""
+    return (params["x"] - 0.3) ** 2 + 0.1 * (3.0 / math.sqrt(step) - 1.0)
+
+
+def begun(**options: Any) -> sw.Study:
+    return sw.Study(SPACE, **{"lam": 0.01, "stages": STAGES, **options})
+
+
+def go_on(study: sw.Study, actions: int) -> list[tuple[Any, ...]]:
+    """Take some actions, and say which they were."""
+    taken: list[tuple[Any, ...]] = []
+    while len(taken) < actions and not study.should_stop().stop:
+        action = study.next()
+        step = action.to_step or 9
+        study.tell(action.trial, curve(action.trial.params, step), step=step)
+        what = type(action).__name__, action.trial.number, dict(action.trial.params)
+        taken.append((*what, step, action.fair_value, action.worth))
+    return taken
+
+
+def finished() -> sw.Study:
+    study = begun()
+    go_on(study, 200)
+    return study
+
+
+def test_a_study_starts_many_finishes_few_and_stops() -> None:
+    study = begun()
+    taken = go_on(study, 200)
+    assert study.should_stop().stop
+    assert [what[0] for what in taken[:4]] == ["Start"] * 4  # the design, at the first stage
+    assert {what[3] for what in taken[:4]} == {1}
+    assert len(study.history) < len(taken) / 2
+    assert len(study.paused) + len(study.history) == len(study.curves)
+    assert study.best is not None
+    assert abs(study.best.params["x"] - 0.3) < 0.1
+    steps = sum(curve[-1].step for curve in study.curves.values())
+    assert study.spent == pytest.approx(steps / 9)  # a whole evaluation costs 1
+    worths = [what[-1] for what in taken if what[-1] is not None]
+    assert min(worths) > 1.0 - 1e-9  # what is not worth its price is not done
+
+
+def test_the_verdict_is_that_of_the_lowest_fair_value() -> None:
+    study = begun()
+    for _ in range(60):
+        if study.should_stop().stop:
+            break
+        action = study.next()
+        best = study.best
+        if best is not None:
+            assert action.fair_value is not None
+            assert action.fair_value < best.value
+            assert action.worth is not None
+            assert action.worth > 1.0
+        step = action.to_step or 9
+        study.tell(action.trial, curve(action.trial.params, step), step=step)
+
+
+def test_a_trial_that_has_just_reported_is_left_only_for_a_reason() -> None:
+    study = begun()
+    taken = go_on(study, 200)
+    stayed = 0
+    for before, after in pairwise(taken):
+        if before[1] != after[1] or after[0] == "Start":
+            continue
+        earlier = [leg for leg in study.legs[after[1]] if leg.to_step <= before[3]][-1]
+        later = next(leg for leg in study.legs[after[1]] if leg.to_step == after[3])
+        # It goes on from where it was taken up, and its fair value is no higher than there.
+        if earlier.since is not None:
+            assert later.since == earlier.since
+            stayed += later.fair_value <= earlier.since  # type: ignore[operator]
+    assert stayed
+
+
+def test_replay_is_live() -> None:
+    study = finished()
+    [replayed] = sw.replay(study, study.rules)
+    assert replayed.verdict is not None
+    assert replayed.verdict.stop
+    assert replayed.stop_t == len([r for c in study.curves.values() for r in c])
+
+
+def test_looking_changes_nothing(tmp_path: Path) -> None:
+    quiet, looked = begun(journal=tmp_path / "a"), begun(journal=tmp_path / "b")
+    for _ in range(9):
+        for study in (quiet, looked):
+            go_on(study, 1)
+        _ = (looked.should_stop(), looked.best, looked.result(), looked.paused, looked.curves)
+        looked.snapshot()
+        looked.importance()
+    assert quiet.curves == looked.curves
+    assert quiet.legs == looked.legs
+
+
+def test_a_resumed_study_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    whole = begun()
+    expected = go_on(whole, 14)
+    for count in (2, 5, 8):
+        killed = tmp_path / f"killed-{count}.jsonl"
+        study = begun(journal=killed)
+        taken = go_on(study, count)
+        study.should_stop()
+        action = study.next()
+        # A process that is killed now leaves what is on disk now.
+        path = shutil.copy(killed, tmp_path / f"run-{count}.jsonl")
+        study.close()
+        study = sw.Study.resume(path)
+        assert not study.should_stop().stop
+        again = study.next()
+        assert (again.trial, again.to_step) == (action.trial, action.to_step)
+        assert type(again) is type(action)
+        step = again.to_step or 9
+        study.tell(again.trial, curve(again.trial.params, step), step=step)
+        what = type(again).__name__, again.trial.number, dict(again.trial.params)
+        taken.append((*what, step, again.fair_value, again.worth))
+        taken += go_on(study, 14 - len(taken))
+        assert taken == expected
+        verdict = study.should_stop()
+        study.close()
+        loaded = sw.Study.load(path)
+        assert loaded.curves == study.curves
+        assert loaded.should_stop() == verdict
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"value": 1.0, "step": 1}, "step 3 already"),
+        ({"value": 1.0, "step": 3}, "step 3 already"),
+        ({"value": 1.0, "step": 4}, "none of this study's stages, 1, 3, 9"),
+        ({"value": 1.0, "step": 0}, "at least 1"),
+        ({"value": 1.0, "step": 9, "cost": 0.1}, "does not shrink"),
+        ({"value": math.nan, "step": 9, "done": False}, "Nothing was told"),
+        ({"value": 1.0, "step": 9, "done": False}, "leave out done=False"),
+        ({"value": 1.0, "step": 3, "done": True}, "done at step 3 of 9"),
+    ],
+)
+def test_bad_reports_are_refused_and_nothing_is_lost(told: dict[str, Any], said: str) -> None:
+    study = begun()
+    trial = study.next().trial
+    study.tell(trial, 2.0, step=1)
+    study.tell(trial, 1.5, step=3)
+    before = study.curves
+    with pytest.raises(InputError, match=said):
+        study.tell(trial, **told)
+    assert study.curves == before
+    study.tell(trial, 1.5, step=3)  # once more is harmless
+    study.tell(trial, 1.2)
+    assert [report.step for report in study.curves[0]] == [1, 3, 9]
+    study.tell(trial, 1.2)
+    with pytest.raises(InputError, match="told already"):
+        study.tell(trial, 1.3)
+    with pytest.raises(InputError, match="is done"):
+        study.tell(trial, 1.3, step=3)
+
+
+def test_who_may_be_told_of() -> None:
+    study = begun()
+    with pytest.raises(InputError, match="was not asked"):
+        study.tell(sw.Trial(7, {"x": 0.1}), 1.0, step=3)
+    with pytest.raises(InputError, match="params are told at step 3"):
+        study.tell({"x": 0.1}, 1.0, step=3)
+    study.tell({"x": 0.1}, 1.0)
+    assert study.curves[0][-1].step == 9
+    with pytest.raises(InputTypeError, match="without stages"):
+        sw.Study(SPACE, lam=0.1).tell({"x": 0.1}, 1.0, step=3)
+    learned = begun(cost="reported")
+    with pytest.raises(InputError, match="a cost is missing"):
+        learned.tell(learned.next().trial, 1.0, step=1)
+
+
+def test_a_diverged_trial_is_an_outcome_with_its_cost() -> None:
+    study = begun()
+    first, second, third = (study.next().trial for _ in range(3))
+    study.tell(first, 1.0, step=1)
+    study.tell(first, math.nan, 0.5, step=3)
+    study.tell(second, None, message="out of memory")
+    study.tell(third, Pruned("enough"), 0.2)
+    assert [o.failed for o in study.history] == [True] * 3
+    assert study.spent == pytest.approx(0.5 + 1 / 9 + 0.2)
+    go_on(study, 12)
+    assert first.number not in {trial.number for trial in study.pending}
+    assert study.best is not None
+
+
+def test_the_verdict_names_a_better_paused_value() -> None:
+    study = begun(lam=1000.0)
+    trials = [study.next().trial for _ in range(4)]
+    for i, trial in enumerate(trials):
+        study.tell(trial, 1.0 - 0.1 * i, step=1)
+    study.tell(trials[0], 0.95)
+    verdict = study.should_stop()
+    assert verdict.stop
+    assert "Trial 3 is paused at step 1 of 9 with 0.7" in verdict.reason
+    assert "and 2 more" in verdict.reason
+    assert "to finish it is expected to cost 0.8889" in verdict.reason
+
+
+def test_usable_values_are_results() -> None:
+    study = begun(stages=sw.Stages([1, 3, 9], usable=True), lam=1000.0)  # type: ignore[arg-type]
+    for value in (1.0, 0.4, 0.9, 0.8):
+        study.tell(study.next().trial, value, step=1)
+    assert study.best is not None
+    assert (study.best.value, study.best.number) == (0.4, 1)
+    verdict = study.should_stop()
+    assert verdict.stop
+    assert "paused" not in verdict.reason
+
+
+def test_limits_on_trials_and_money() -> None:
+    study = begun(max_trials=2)
+    go_on(study, 40)
+    assert len(study.curves) == 2
+    assert study.history.succeeded
+    study = begun(budget=1.0)
+    go_on(study, 60)
+    assert study.spent <= 1.0
+    assert study.should_stop().rule in ("budget", "pbgi")
+    study = sw.Study({"n": sw.Integer(1, 2)}, lam=1e-9, stages=STAGES)
+    for _ in range(6):
+        action = study.next()
+        study.tell(action.trial, float(action.trial.params["n"]), step=action.to_step)
+    assert study.should_stop().rule == "exhausted"
+    with pytest.raises(NothingLeftError, match="nothing left to start"):
+        study.next()
+
+
+def test_ask_is_the_special_case_of_a_whole_evaluation() -> None:
+    study = begun()
+    trial = study.ask()
+    assert study.legs[trial.number][0].to_step == 9
+    study.tell(trial, 0.5)
+    assert len(study.history) == 1
+    assert len(study.ask(4)) == 4
+    with pytest.raises(InputError, match="fixed"):
+        study.ask(fixed={"x": 0.5})
+    plain = sw.Study(SPACE, lam=0.1)
+    action = plain.next()
+    assert isinstance(action, sw.Start)
+    assert action.to_step is None
+    assert plain.curves == {}
+
+
+def test_amending_and_dropping() -> None:
+    study = finished()
+    best = study.best
+    assert best is not None
+    study.amend(best.number, 5.0)
+    assert study.curves[best.number][-1].value == 5.0
+    study.amend(best.number, None, message="it was not right")
+    assert study.curves[best.number][-1].step < 9
+    paused = study.paused[0]
+    spent = study.spent
+    study.drop(paused)
+    assert study.spent == spent  # what was paid is paid
+    assert paused not in study.paused
+    go_on(study, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"lam": None, "budget": 3.0}, "needs lam="),
+        ({"noise": "learn"}, "noise= does not go with stages="),
+        ({"surrogate": "plain"}, "surrogate="),
+        ({"acquisition": "lcb"}, "acquisition="),
+        ({"stopping": "convergence"}, "cannot decide about evaluations in stages"),
+        ({"watch": ["ucb-lcb"]}, "cannot decide"),
+        ({"stages": "81"}, "sw.Stages"),
+    ],
+)
+def test_options_that_do_not_go_with_stages(options: dict[str, Any], said: str) -> None:
+    with pytest.raises((InputError, InputTypeError), match=said):
+        begun(**options)
+
+
+def test_what_is_not_for_stages() -> None:
+    study = begun()
+    go_on(study, 12)
+    with pytest.raises(InputError, match="whole evaluations"):
+        study.guarantee()
+    with pytest.raises(InputError, match="cannot decide"):
+        study.record("convergence")
+    study.record(sw.stopping.FixedTrials(3))
+    assert "evaluations" in study.traces
+    with pytest.raises(InputError, match="somebody else chooses"):
+        ExternalStudy(SPACE, lam=0.1, stages=STAGES)
+
+
+def test_all_trials_may_fail() -> None:
+    study = begun(max_trials=3)
+    while not study.should_stop().stop:
+        study.tell(study.next().trial, None)
+    assert study.best is None
+    assert study.should_stop().rule == "exhausted"
+    assert begun(max_trials=3).paused == ()
+
+
+def test_bounds_and_maximising() -> None:
+    low = begun(bounds=(0.0, None))
+    high = begun(direction="maximize", bounds=(None, 0.0))
+    for _ in range(8):
+        for study, sign in ((low, 1.0), (high, -1.0)):
+            action = study.next()
+            step = action.to_step or 9
+            study.tell(action.trial, sign * curve(action.trial.params, step), step=step)
+    assert low.curves.keys() == high.curves.keys()
+    for number, reports in low.curves.items():
+        assert [r.value for r in reports] == [-r.value for r in high.curves[number]]

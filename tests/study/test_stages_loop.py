@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""minimize with stages: generators, report, executors, resumes, and objectives that misbehave."""
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stopwise as sw
+from stopwise.errors import InputError, InputTypeError
+
+SPACE = {"x": sw.Real(0.0, 1.0)}
+STAGES = sw.Stages([1, 3, 9])  # type: ignore[arg-type]
+
+
+def value(params: Any, step: int) -> float:
+    return (params["x"] - 0.3) ** 2 + 0.1 * (3.0 / math.sqrt(step) - 1.0)
+
+
+def train(params: dict[str, Any]) -> Iterator[tuple[int, float]]:
+    for step in range(1, 10):
+        yield step, value(params, step)
+
+
+def run(objective: Any, **options: Any) -> sw.Result:
+    return sw.minimize(objective, SPACE, **{"lam": 0.01, "stages": STAGES, **options})
+
+
+def test_a_generator_and_a_callback_are_the_same_study() -> None:
+    answers = []
+
+    def called(params: dict[str, Any], report: Any) -> None:
+        for step in range(1, 10):
+            answers.append(report(step, value(params, step)))
+            if not answers[-1]:
+                return
+
+    one, two = run(train), run(called)
+    assert one.best == two.best
+    assert one.spent == two.spent
+    assert one.verdict == two.verdict
+    assert one.verdict.stop
+    assert True in answers
+
+
+def test_with_an_executor() -> None:
+    with ThreadPoolExecutor(2) as executor:
+        result = run(train, executor=executor)
+    assert result.verdict.stop
+    assert result.best is not None
+    with ProcessPoolExecutor(1) as processes, pytest.raises(InputError, match="ThreadPool"):
+        run(train, executor=processes)
+
+
+def test_the_same_call_goes_on_after_an_interrupt(tmp_path: Path) -> None:
+    calls = 0
+
+    def interrupted(params: dict[str, Any]) -> Iterator[tuple[int, float]]:
+        nonlocal calls
+        for told in train(params):
+            calls += 1
+            if calls == 20:
+                raise KeyboardInterrupt
+            yield told
+
+    whole = run(train)
+    path = tmp_path / "run.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        run(interrupted, journal=path)
+    result = run(train, journal=path)
+    assert result.best == whole.best
+    assert result.spent == whole.spent
+    assert result.verdict == whole.verdict
+
+
+def test_costs_are_measured_or_reported() -> None:
+    def costing(params: dict[str, Any]) -> Iterator[tuple[int, float, float]]:
+        for step, each in train(params):
+            yield step, each, 2.0 * step
+
+    reported = run(costing, cost="reported", lam=0.001)
+    curves = reported._study.curves.values()
+    assert all(report.cost == 2.0 * report.step for curve in curves for report in curve)
+    measured = run(train, cost="seconds", max_trials=3, lam=10.0)
+    assert 0.0 < measured.spent < 10.0
+
+
+def test_runs_that_break_diverge_or_end_are_failures() -> None:
+    def unruly(params: dict[str, Any]) -> Iterator[tuple[int, float]]:
+        x = params["x"]
+        for step, each in train(params):
+            if x > 0.6:
+                raise RuntimeError("out of memory")
+            if x < 0.1 and step == 3:
+                return
+            yield step, math.nan if 0.5 < x < 0.6 and step == 3 else each
+
+    result = run(unruly, n_initial=12)
+    said = {o.message for o in result.history if o.failed}
+    assert "RuntimeError: out of memory" in said
+    assert result.best is not None
+
+
+@pytest.mark.parametrize(
+    ("objective", "said", "error"),
+    [
+        (lambda _: 3.0, "returned 3.0: with stages= the objective yields", InputTypeError),
+        (lambda _: iter([5]), "yielded 5", InputTypeError),
+        (lambda _: iter([(2, 1.0), (10, 1.0)]), r"\[2\] and not 1", InputError),
+    ],
+)
+def test_objectives_without_stages(objective: Any, said: str, error: type[Exception]) -> None:
+    with pytest.raises(error, match=said):
+        run(objective)
+
+
+def test_a_curve_that_stops_without_a_word() -> None:
+    result = run(lambda _: iter([(1, 1.0)]), max_trials=4)
+    assert result.best is None or not result.history.succeeded
+    assert "ended at step 1 of 9 without a word" in result.history[0].message
