@@ -8,9 +8,10 @@ define-by-run objective for the same number of trials. "ours, children drawn" is
 was before it knew conditions: it chooses what all trials share, and what is left is drawn at
 random.
 
-Run ``python -m benchmarks.conditional FILE [SEEDS [OBJECTIVE]]``: each run appends a line of JSON
-to the file, and what is there is not run again. Without seeds it prints a table of what the file
-holds; give each objective a file of its own.
+``python -m benchmarks conditional`` runs two seeds of the pipeline. For more, and for the other
+objective, run ``python -m benchmarks.conditional FILE [SEEDS [OBJECTIVE]]``: each run appends a
+line of JSON to the file, and what is there is not run again. Without seeds it prints a table of
+what the file holds; give each objective a file of its own.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -30,7 +32,8 @@ import numpy as np
 import optuna
 
 import stopwise as sw
-from benchmarks import _boosters
+from benchmarks import Row, _boosters
+from stopwise.core.numerics.arrays import Array
 from stopwise.integrations.optuna import StopwiseSampler
 
 TRIALS = 30
@@ -141,7 +144,19 @@ def _samplers(
     }
 
 
-def run_all(path: Path, seeds: range, problem: Problem) -> None:
+def run(*, quick: bool) -> list[Row]:
+    trials, seeds = (8, 1) if quick else (TRIALS, 2)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "runs.jsonl"
+        run_all(path, range(seeds), PROBLEMS["pipeline"], trials)
+        return [
+            {"sampler": who, "seeds": len(best), f"least loss of {trials} trials": loss}
+            for who, best in _best_so_far(path).items()
+            for loss in [f"{best[:, -1].mean():.4f}"]
+        ]
+
+
+def run_all(path: Path, seeds: range, problem: Problem, trials: int = TRIALS) -> None:
     """Run what the file does not hold yet, a line for each run."""
     if find_spec(problem.package) is None:
         print(f"skipped: the package {problem.package} is not installed.")
@@ -155,7 +170,7 @@ def run_all(path: Path, seeds: range, problem: Problem) -> None:
             continue
         study = optuna.create_study(sampler=_samplers(seed, problem.space)[who])
         began = time.perf_counter()
-        study.optimize(problem.objective, n_trials=TRIALS)
+        study.optimize(problem.objective, n_trials=trials)
         line = {"who": who, "seed": seed, "losses": [t.value for t in study.trials]}
         line["seconds"] = round(time.perf_counter() - began, 1)
         with path.open("a") as file:
@@ -164,17 +179,21 @@ def run_all(path: Path, seeds: range, problem: Problem) -> None:
 
 def table(path: Path) -> str:
     """The mean of the least loss so far, with its standard error, by sampler and trial."""
+    heads = " | ".join(f"{n} trials" for n in SHOWN)
+    rows = [f"| sampler | seeds | {heads} |", "|---|---|" + "---|" * len(SHOWN)]
+    for who, best in _best_so_far(path).items():
+        spread = best.std(axis=0, ddof=min(1, len(best) - 1)) / math.sqrt(len(best))
+        cells = " | ".join(f"{best[:, n - 1].mean():.4f} ± {spread[n - 1]:.4f}" for n in SHOWN)
+        rows.append(f"| {who} | {len(best)} | {cells} |")
+    return "\n".join(rows)
+
+
+def _best_so_far(path: Path) -> dict[str, Array]:
+    """By sampler the least loss after each trial, a row for each seed."""
     by_sampler: dict[str, list[list[float]]] = {}
     for line in _lines(path):
         by_sampler.setdefault(line["who"], []).append(line["losses"])
-    heads = " | ".join(f"{n} trials" for n in SHOWN)
-    rows = [f"| sampler | seeds | {heads} |", "|---|---|" + "---|" * len(SHOWN)]
-    for who, runs in by_sampler.items():
-        best = np.minimum.accumulate(np.array(runs), axis=1)
-        spread = best.std(axis=0, ddof=min(1, len(runs) - 1)) / math.sqrt(len(runs))
-        cells = " | ".join(f"{best[:, n - 1].mean():.4f} ± {spread[n - 1]:.4f}" for n in SHOWN)
-        rows.append(f"| {who} | {len(runs)} | {cells} |")
-    return "\n".join(rows)
+    return {who: np.minimum.accumulate(np.array(runs), axis=1) for who, runs in by_sampler.items()}
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

@@ -12,8 +12,6 @@ the mean log density of the predictions and their root mean square error, in dev
 - wide arc: the same on half a circle.
 - sum: a kernel over what all have, plus one over the parameters of each branch, which is zero
   between branches: a sum over shared sub-spaces.
-
-Run ``python -m benchmarks.encodings``; it prints a line for each problem and size as it goes.
 """
 
 from __future__ import annotations
@@ -24,6 +22,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
+from benchmarks import Row
 from stopwise.core.beliefs.distances import square_distances
 from stopwise.core.beliefs.fit import fit_posterior
 from stopwise.core.beliefs.kernels import DEFAULT_KERNEL
@@ -32,6 +31,7 @@ from stopwise.core.numerics.arrays import Array
 
 _SEEDS, _SIZES, _TESTED = 10, (20, 40, 80), 400
 _NUGGET = 1e-6
+_ENCODINGS = ("imputed", "indicated", "arc", "wide arc", "sum")
 
 
 def unrelated(branch: int, shared: Array, own: Array) -> float:
@@ -160,38 +160,39 @@ class _Sum:
         return at * self.scale + self.shift, np.sqrt(variance) * self.scale
 
 
-def main() -> None:
-    """Print mean log densities (higher is better) and errors, with standard errors."""
-    encodings = ("imputed", "indicated", "arc", "wide arc", "sum")
+def run(*, quick: bool) -> list[Row]:
+    """Mean log densities (higher is better) and errors, with standard errors."""
+    sizes, seeds = (_SIZES[:1], 2) if quick else (_SIZES, _SEEDS)
+    rows = []
     for problem in _PROBLEMS:
-        for n in _SIZES:
-            densities = np.empty((len(encodings), _SEEDS))
-            errors = np.empty_like(densities)
-            for seed in range(_SEEDS):
-                rng = np.random.default_rng(seed)
-                train, test = _drawn(problem, n, rng), _drawn(problem, _TESTED, rng)
-                unit = float(test[3].std())
-                for row, encoding in enumerate(encodings):
-                    if encoding == "sum":
-                        mean, std = _Sum(train).predict(test)
-                    else:
-                        mean, std = _by_encoding(encoding, train, test)
-                    std = np.maximum(std / unit, 1e-3)
-                    off = (test[3] - mean) / unit
-                    log_density = -0.5 * (off / std) ** 2 - np.log(std)
-                    densities[row, seed] = float(log_density.mean())
-                    errors[row, seed] = float(np.sqrt((off**2).mean()))
-            told = "; ".join(
-                f"{encoding} {densities[i].mean():.2f} ± {_standard_error(densities[i]):.2f}"
-                f" ({errors[i].mean():.3f} ± {_standard_error(errors[i]):.3f})"
-                for i, encoding in enumerate(encodings)
-            )
-            print(f"{problem}, n = {n}: {told}", flush=True)
+        for n in sizes:
+            scores = np.array([_scores(problem, n, seed) for seed in range(seeds)])
+            for encoding, (densities, errors) in zip(_ENCODINGS, scores.T, strict=True):
+                row: Row = {"problem": problem, "n": n, "encoding": encoding}
+                row["log density"] = _with_error(densities, 2)
+                row["error"] = _with_error(errors, 3)
+                rows.append(row)
+    return rows
 
 
-def _standard_error(values: Array) -> float:
-    return float(values.std(ddof=1) / math.sqrt(len(values)))
+def _scores(problem: str, n: int, seed: int) -> Array:
+    """The mean log density and the error of each encoding: (2, encodings)."""
+    rng = np.random.default_rng(seed)
+    train, test = _drawn(problem, n, rng), _drawn(problem, _TESTED, rng)
+    unit = float(test[3].std())
+    densities, errors = [], []
+    for encoding in _ENCODINGS:
+        if encoding == "sum":
+            mean, std = _Sum(train).predict(test)
+        else:
+            mean, std = _by_encoding(encoding, train, test)
+        std = np.maximum(std / unit, 1e-3)
+        off = (test[3] - mean) / unit
+        densities.append(float((-0.5 * (off / std) ** 2 - np.log(std)).mean()))
+        errors.append(float(np.sqrt((off**2).mean())))
+    return np.array([densities, errors])
 
 
-if __name__ == "__main__":
-    main()
+def _with_error(values: Array, digits: int) -> str:
+    error = values.std(ddof=1) / math.sqrt(len(values))
+    return f"{values.mean():.{digits}f} ± {error:.{digits}f}"

@@ -6,7 +6,8 @@ contender is told the utility; the other is told that a unit of the objective is
 slope of that utility, between the best of six random configurations (on average) and the optimum.
 That is ``lam`` as somebody would choose it who has no other word for what a result is worth.
 
-Run ``python -m benchmarks.utilities FILE [SEEDS [WORD]]``: each run appends a line of JSON to the
+``python -m benchmarks utilities`` runs one seed of each problem. For more of them run
+``python -m benchmarks.utilities FILE [SEEDS [WORD]]``: each run appends a line of JSON to the
 file, and what is there is not run again; a word of a problem's name runs that problem alone.
 Without seeds it prints a table of what the file holds. A FILE that ends in .png gets the picture
 of docs/how-to/utilities.md.
@@ -26,10 +27,12 @@ from typing import Any, Literal
 import numpy as np
 
 import stopwise as sw
+from benchmarks import Row
 from stopwise.core.beliefs.laws import valued
 from stopwise.core.utility import Utility
 
 MOST = 60  # trials
+CONTENDERS = ("utility", "straight line")
 
 _TABLE = Path(__file__).parents[1] / "paper/src/stopwise_paper/data/sklearn.npz"
 _A = np.array([[3.0, 10, 30], [0.1, 10, 35], [3.0, 10, 30], [0.1, 10, 35]])
@@ -137,7 +140,18 @@ def _start(draw: Callable[[np.random.Generator], float], sign: float) -> float:
     return sign * float(np.mean(best))
 
 
-def run(problem: Problem, who: str, seed: int) -> dict[str, float]:
+def run(*, quick: bool) -> list[Row]:
+    rows = []
+    for name, problem in list(problems().items())[: 1 if quick else None]:
+        for who in CONTENDERS:
+            columns = played(problem, who, seed=0)
+            row: Row = {"problem": name, "told": who}
+            row |= {column: f"{amount:.1f}" for column, amount in columns.items()}
+            rows.append(row)
+    return rows
+
+
+def played(problem: Problem, who: str, seed: int) -> dict[str, float]:
     """One study: what the best value is worth less what was spent."""
     told: dict[str, Any] = {"utility": problem.utility}
     if who == "straight line":
@@ -173,11 +187,11 @@ def run_all(path: Path, seeds: range, word: str = "") -> None:
         for name, problem in problems().items():
             if word not in name:
                 continue
-            for who in ("utility", "straight line"):
+            for who in CONTENDERS:
                 if (name, who, seed) not in done:
                     line = {"problem": name, "who": who, "seed": seed}
                     with path.open("a") as file:
-                        file.write(json.dumps({**line, **run(problem, who, seed)}) + "\n")
+                        file.write(json.dumps({**line, **played(problem, who, seed)}) + "\n")
 
 
 def table(path: Path) -> str:
@@ -190,7 +204,7 @@ def table(path: Path) -> str:
     for name in dict.fromkeys(line["problem"] for line in lines):
         of = {
             who: {r["seed"]: r for r in lines if (r["problem"], r["who"]) == (name, who)}
-            for who in ("utility", "straight line")
+            for who in CONTENDERS
         }
         both = [seed for seed in of["utility"] if seed in of["straight line"]]
         for who, runs in of.items():

@@ -235,6 +235,18 @@ def test_public_names_load_no_framework():
     assert HEAVY.intersection(loaded) == set()
 
 
+def test_the_first_suggestion_loads_no_part_of_scipy():
+    """Its parts take longer to load than numpy, and the initial design needs none of them."""
+    loaded = answer_of(
+        "import sys, json, stopwise as sw\n"
+        "study = sw.Study({'a': sw.Real(0, 1), 'n': sw.Integer(1, 9)}, lam=1e-3)\n"
+        "study.should_stop(), study.ask()\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    parts = {f"scipy.{name}" for name in ("linalg", "optimize", "spatial", "special", "stats")}
+    assert parts.intersection(loaded) == set()
+
+
 GLOBALS = """
 import json, locale, logging, os, random, signal, sys, warnings
 import numpy as np, scipy.linalg, scipy.special  # what they do to the process is their affair
@@ -450,3 +462,19 @@ def test_every_room_has_its_tests():
     wanted = {f for f in folders if f.parts[0] in ("core", "tools") or len(f.parts) == 1}
     missing = [str(f) for f in wanted if not list((ROOT / "tests" / f).glob("**/test_*.py"))]
     assert missing == []
+
+
+BENCHMARKS = sorted((ROOT / "benchmarks").glob("[a-z]*.py"))
+
+
+@pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
+def test_make_bench_can_run_every_benchmark(path):
+    functions = [node for node in tree_of(path).body if isinstance(node, ast.FunctionDef)]
+    [run] = [function for function in functions if function.name == "run"]
+    needed = [
+        argument.arg
+        for argument, default in zip(run.args.kwonlyargs, run.args.kw_defaults, strict=True)
+        if default is None
+    ]
+    assert needed == ["quick"]
+    assert not run.args.args

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outcomes are values, and journals bring them back."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import pytest
 
 import stopwise as sw
@@ -42,6 +45,25 @@ def test_a_journal_brings_an_outcome_back(outcome, tmp_path):
     study.tell(study.ask(), outcome, outcomes=broken)
     study.close()
     assert sw.Study.load(tmp_path / "run.jsonl").history[0].outcome == outcome
+
+
+@dataclass(frozen=True)
+class TimedOut:
+    """An outcome with fields of its own, one of them named as a journal's lines name theirs."""
+
+    message: str = ""
+    seconds: float = 0.0
+    value: ClassVar[None] = None
+    is_breakdown: ClassVar[bool] = True
+
+
+def test_fields_of_an_outcome_do_not_meet_those_of_a_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(OUTCOMES, "timed-out", TimedOut)
+    path = tmp_path / "study.jsonl"
+    study = sw.Study({"x": sw.Real(0, 1)}, lam=1.0, journal=path)
+    study.tell(study.ask(), TimedOut("too slow", 3600.0))
+    study.close()
+    assert sw.Study.load(path).history[0].outcome == TimedOut("too slow", 3600.0)
 
 
 def test_version_0_1_said_pruned_in_the_message():

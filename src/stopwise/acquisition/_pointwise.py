@@ -9,12 +9,14 @@ too.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from stopwise.core.beliefs.belief import Belief, Pricing
 from stopwise.core.beliefs.laws import Law
+from stopwise.core.beliefs.surrogate import Marginals
 from stopwise.core.beliefs.utilities import worth_of_unit
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.search.screened import screened
@@ -38,7 +40,7 @@ class Formula(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)  # no slots: what derives from the fields is cached
 class PointwiseScore:
     """A formula bound to a snapshot.
 
@@ -97,10 +99,7 @@ class PointwiseScore:
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
         """Scores and their gradients in x."""
-        seen = self.snapshot.seen(
-            self._belief, from_incumbent=self.from_incumbent, valued=self.valued
-        )
-        law, gradients = seen.law_with_gradient(X)
+        law, gradients = self._seen.law_with_gradient(X)
         log_price, d_log_price = self._belief.log_price_with_gradient(X, self.pricing)
         partials = self.formula(law, log_price, self._best)
         _check_slopes(self.formula, partials, law, len(gradients))
@@ -113,13 +112,19 @@ class PointwiseScore:
                 gradient += outer[:, None] * along_x
         return self._without_barred(X, partials.value), gradient
 
-    @property
+    @cached_property
     def _best(self) -> float:
         return self.snapshot.level if self.valued else self.snapshot.best
 
-    @property
+    @cached_property
     def _belief(self) -> Belief:
         return self.snapshot.belief if self.belief is None else self.belief
+
+    @cached_property
+    def _seen(self) -> Marginals:
+        return self.snapshot.seen(
+            self._belief, from_incumbent=self.from_incumbent, valued=self.valued
+        )
 
     def _without_barred(self, X: Array, value: Array) -> Array:
         return np.where(self.snapshot.barred(X), -np.inf, value) if self.exclude else value

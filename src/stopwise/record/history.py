@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, overload
 
 from stopwise.core.html_table import html_table
@@ -67,7 +68,7 @@ class Observation:
     @property
     def failed(self) -> bool:
         """Whether the evaluation gave no value."""
-        return self.value is None
+        return self.outcome.value is None
 
     @property
     def infeasible(self) -> bool:
@@ -78,7 +79,7 @@ class Observation:
 _SHOWN = 20  # evaluations in a notebook's table
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what derives from the observations is cached
 class History:
     """Observations in the order in which they were told."""
 
@@ -111,12 +112,12 @@ class History:
         number = observation.number
         return History(tuple(observation if o.number == number else o for o in self.observations))
 
-    @property
+    @cached_property
     def succeeded(self) -> tuple[Observation, ...]:
         """The observations that have a value."""
         return tuple(o for o in self.observations if not o.failed)
 
-    @property
+    @cached_property
     def feasible(self) -> tuple[Observation, ...]:
         """The observations that have a value and keep all limits, as measured."""
         return tuple(o for o in self.observations if not (o.failed or o.infeasible))

@@ -90,8 +90,8 @@ def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
     if type(outcome) in _IMPLIED:
         return line
     [name] = [name for name, kind in OUTCOMES.items() if type(outcome) is kind]
-    parameters = {f.name: getattr(outcome, f.name) for f in fields(OUTCOMES[name])}
-    return {**line, **parameters, "outcome": name}
+    more = {f: getattr(outcome, f) for f in _fields(OUTCOMES[name]) if f not in line}
+    return {**line, "outcome": name, **({"details": more} if more else {})}
 
 
 def outcome_from_json(line: Mapping[str, Any]) -> Outcome:
@@ -99,7 +99,12 @@ def outcome_from_json(line: Mapping[str, Any]) -> Outcome:
     name = line.get("outcome")
     if name is not None:
         kind = OUTCOMES[name]
-        return kind(**{f.name: line[f.name] for f in fields(kind)})
+        given = {**line, **line.get("details", {})}  # apart from keys of the line, as "seconds" is
+        return kind(**{f: given[f] for f in _fields(kind)})
     if line["value"] is None and line["message"].startswith(_PRUNED):
         return Pruned(line["message"])
     return outcome_of(None if line["value"] is None else float(line["value"]), line["message"])
+
+
+def _fields(kind: type) -> list[str]:
+    return [f.name for f in fields(kind)]

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from functools import cache
 
-from scipy.special import betaincinv
+from stopwise.core.numerics import scipy_parts
 
 
 def upper_bound(count: int, samples: int, risk: float) -> float:
     """One-sided upper bound of a probability, wrong with probability ``risk`` at most."""
     if count >= samples:
         return 1.0
-    return float(betaincinv(count + 1, samples - count, 1.0 - risk))
+    return float(scipy_parts.special.betaincinv(count + 1, samples - count, 1.0 - risk))
 
 
 def lower_bound(count: int, samples: int, risk: float) -> float:
     """One-sided lower bound of a probability, wrong with probability ``risk`` at most."""
     if count == 0:
         return 0.0
-    return float(betaincinv(count, samples - count + 1, risk))
+    return float(scipy_parts.special.betaincinv(count, samples - count + 1, risk))
 
 
 @cache

@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
-from scipy.special import ndtr
 
 from stopwise.acquisition.improvement import ImprovementBy
 from stopwise.core.beliefs.laws import Loss
 from stopwise.core.beliefs.paths import JointDraws, Paths, sample_paths
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
@@ -30,7 +30,7 @@ _DESCENTS = 3  # of a path, from its lowest points of the screen
 
 def largest_chance(snapshot: Snapshot, margin: float) -> float:
     """The largest chance of any one point to be better by the margin: a lower bound."""
-    return float(ndtr(snapshot.sup(ImprovementBy(margin)).value))
+    return float(scipy_parts.special.ndtr(snapshot.sup(ImprovementBy(margin)).value))
 
 
 def union_bound(snapshot: Snapshot, margin: float) -> float:
@@ -145,7 +145,9 @@ def _lost(best: Array, lowest: Array, loss: Loss | None) -> Array:
 
 def _chances(snapshot: Snapshot, domain: Finite, margin: float) -> Array:
     """The chance of each candidate to be better than the incumbent by the margin."""
-    return np.asarray(ndtr(ImprovementBy(margin).bind(snapshot)(domain.points)))
+    return np.asarray(
+        scipy_parts.special.ndtr(ImprovementBy(margin).bind(snapshot)(domain.points))
+    )
 
 
 def _likely_candidates(snapshot: Snapshot, domain: Finite, margin: float) -> Array:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from stopwise.core.checks import check_within_bounds, checked_cost, checked_whole
+from stopwise.core.checks import checked_cost, checked_whole
 from stopwise.errors import InputError, shown
 from stopwise.record.events import TrialAmended, TrialDropped
 from stopwise.record.history import Observation, Trial
@@ -97,7 +97,6 @@ def _amended(  # what a report consists of
     given = told.outcome if value is AS_TOLD else value
     outcome, kept = told.outcome, told.outcomes
     if value is not AS_TOLD or outcomes is not None or message:
-        outcome, kept = outcome_told(context, given, message, measured)
-    check_within_bounds(f"trial {told.number}", outcome.value, context.options.bounds)
+        outcome, kept = outcome_told(context, told.number, given, message, measured)
     paid = told.cost if cost is AS_TOLD else checked_cost(cost)
     return replace(told, outcome=outcome, cost=paid, outcomes=kept)

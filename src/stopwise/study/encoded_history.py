@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.limits import as_modelled
 from stopwise.core.space import Domain
 from stopwise.record.history import History, Observation
+
+T = TypeVar("T")
 
 
 class EncodedHistory:
@@ -29,6 +31,8 @@ class EncodedHistory:
         # leave one without the other.
         self._encoded: tuple[tuple[Observation, ...], list[Array]] = (), []
         self._pending: dict[int, tuple[Mapping[str, Any], Array]] = {}
+        # What was last computed of each kind, with the observations it was computed from.
+        self._latest: dict[str, tuple[tuple[Observation, ...], Any]] = {}
 
     def encode(self, params: Sequence[Mapping[str, Any]]) -> Array:
         """Configurations as rows of the unit cube."""
@@ -36,10 +40,14 @@ class EncodedHistory:
 
     def evaluated(self, history: History) -> tuple[Array, Array]:
         """Points that gave a value, and their values; smaller is better."""
-        rows = self._rows_of(history)
-        with_value = [(o, row) for o, row in zip(history, rows, strict=True) if not o.failed]
-        y = self._sign * np.array([float(o.value or 0.0) for o, _ in with_value])
-        return self._stacked([row for _, row in with_value]), as_modelled(y)
+
+        def compute() -> tuple[Array, Array]:
+            rows = self._rows_of(history)
+            with_value = [(o, row) for o, row in zip(history, rows, strict=True) if not o.failed]
+            y = self._sign * np.array([float(o.value or 0.0) for o, _ in with_value])
+            return self._stacked([row for _, row in with_value]), as_modelled(y)
+
+        return self._once("evaluated", history, compute)
 
     def outcomes(self, history: History, names: Sequence[str]) -> tuple[Array, Array]:
         """Points that gave a value, and what was measured there, one row for each name."""
@@ -50,14 +58,22 @@ class EncodedHistory:
 
     def failed(self, history: History) -> Array:
         """Points that gave no value, in order, repeats included."""
-        rows = self._rows_of(history)
-        return self._stacked([row for o, row in zip(history, rows, strict=True) if o.failed])
+
+        def compute() -> Array:
+            rows = self._rows_of(history)
+            return self._stacked([row for o, row in zip(history, rows, strict=True) if o.failed])
+
+        return self._once("failed", history, compute)
 
     def paid(self, history: History) -> tuple[Array, Array]:
         """Points at which a cost was paid, and the costs."""
-        rows = self._rows_of(history)
-        paid = [(o.cost, row) for o, row in zip(history, rows, strict=True) if o.cost > 0]
-        return self._stacked([row for _, row in paid]), np.array([cost for cost, _ in paid])
+
+        def compute() -> tuple[Array, Array]:
+            rows = self._rows_of(history)
+            paid = [(o.cost, row) for o, row in zip(history, rows, strict=True) if o.cost > 0]
+            return self._stacked([row for _, row in paid]), np.array([cost for cost, _ in paid])
+
+        return self._once("paid", history, compute)
 
     def all(self, history: History) -> Array:
         """All points of the history, in order."""
@@ -71,8 +87,19 @@ class EncodedHistory:
         self._pending = {number: self._pending[number] for number in trials}
         return self._stacked([self._pending[number][1] for number in trials])
 
+    def _once(self, kind: str, history: History, compute: Callable[[], T]) -> T:
+        """What is computed of a history, once while it is the latest one that is asked for."""
+        of, value = self._latest.get(kind, (None, None))
+        if of is not history.observations:
+            value = compute()
+            self._latest[kind] = history.observations, value
+        kept: T = value  # type: ignore[assignment]  # of this kind
+        return kept
+
     def _rows_of(self, history: History) -> list[Array]:
         (old, rows), now = self._encoded, history.observations
+        if old is now:
+            return rows
         if len(old) > len(now) or any(a is not b for a, b in zip(old, now, strict=False)):
             old, rows = (), []  # a different history: encode all of it
         new = [observation.params for observation in now[len(old) :]]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -83,7 +82,7 @@ def _by_budget(context: StudyContext, snapshot: Snapshot) -> list[str]:
 def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]) -> list[str]:
     """When other lams would have stopped; where there is no lam, nothing."""
     state, options = context.state, context.options
-    lam = own_lam(rules, options.lam, SimpleNamespace(lam0=state.lam0))
+    lam = own_lam(rules, options.lam, state.lam0)
     if lam is None or snapshot.sup(LogEIPC()).x is None:
         return []
     found = ladder(

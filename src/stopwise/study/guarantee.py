@@ -234,14 +234,7 @@ def guarantee_of(
     delta: float,
 ) -> Guarantee:
     """The guarantee of a study; see ``Study.guarantee``."""
-    lam = matched_lam(rules)
-    if lam is None or not design.is_done:
-        message = (
-            "a guarantee needs a PBGI stopping rule and a finished initial design; this study"
-            f" has {[rule.name for rule in rules]} and"
-            f" {len(context.history.succeeded)} of {design.size} observations."
-        )
-        raise InputError(message)
+    lam = _guaranteed_lam(context, design, rules)
     check_risk(delta)
     snapshot = snapshots.now()
     first = _first(snapshot, design.size)
@@ -279,3 +272,21 @@ def _size(context: StudyContext) -> int | None:
     """How many evaluations there can be at most; None if any number."""
     is_table = isinstance(context.domain, Finite) and not context.options.replicates
     return len(context.domain) if is_table else None  # type: ignore[arg-type]  # it is finite
+
+
+def _guaranteed_lam(
+    context: StudyContext, design: InitialDesign, rules: list[StoppingRule]
+) -> float:
+    """The lam that a guarantee is about; studies that can have none are refused."""
+    if context.options.stages is not None:
+        message = "the guarantee is about whole evaluations: there is none for stages."
+        raise InputError(message)
+    lam = matched_lam(rules)
+    if lam is None or not design.is_done:
+        message = (
+            "a guarantee needs a PBGI stopping rule and a finished initial design; this study"
+            f" has {[rule.name for rule in rules]} and"
+            f" {len(context.history.succeeded)} of {design.size} observations."
+        )
+        raise InputError(message)
+    return lam

@@ -149,13 +149,13 @@ def lam_ladder(study: Study | Result, lams: Sequence[float] | None = None) -> La
     """
     study = study_of(study)
     snapshot = study.snapshot() if study.history.succeeded else None
-    acquisition = study.acquisition
+    of_acquisition = [getattr(study.acquisition, name, None) for name in ("lam0", "lam")]
     return ladder(
         study.traces,
         snapshot,
         study.history,
         [*study.rules, *study.watched],
-        own_lam([*study.rules, *study.watched], study.options.lam, acquisition),
+        own_lam([*study.rules, *study.watched], study.options.lam, *of_acquisition),
         lams=lams,
         sign=study.options.sign,
         units=study.options.units,
@@ -175,10 +175,9 @@ def study_of(given: Any) -> Study:  # noqa: ANN401  a study or its result
 
 
 def own_lam(
-    rules: Sequence[StoppingRule], given: float | None, acquisition: object
+    rules: Sequence[StoppingRule], given: float | None, *of_acquisition: float | None
 ) -> float | None:
-    """The lam of a study: that of a rule, as given, or that of the acquisition by a budget."""
-    of_acquisition = (getattr(acquisition, name, None) for name in ("lam0", "lam"))
+    """The lam of a study: that of a rule, as given, or that of its acquisition."""
     candidates = [*(traits_of(rule).lam for rule in rules), given, *of_acquisition]
     numbers = (lam for lam in candidates if isinstance(lam, int | float))
     return next(map(float, numbers), None)

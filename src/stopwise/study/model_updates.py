@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.beliefs.belief import Belief, Fitted, believe, believe_as_fitted
+from stopwise.core.beliefs.extending import can_extend
 from stopwise.core.beliefs.foresight import Seen
-from stopwise.core.beliefs.models import DataOptions, make_model
+from stopwise.core.beliefs.models import Data, DataOptions, make_model
 from stopwise.core.beliefs.prices import (
     CostModel,
     LearnedPrice,
@@ -22,7 +23,8 @@ from stopwise.core.beliefs.prices import (
     is_known,
     known_cost,
 )
-from stopwise.core.beliefs.refits import RefitAlways, RefitAtSizes, RefitPolicy
+from stopwise.core.beliefs.refits import RefitAtSizes, RefitPolicy
+from stopwise.core.beliefs.surrogate import Updatable
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.space import Domain
 from stopwise.record.history import History, Observation
@@ -78,6 +80,7 @@ class ModelUpdates:
         self.successes = Successes(self.encoded, options)
         self._anchor: _Anchor | None = None
         self._of_prefix: tuple[int, Fitted | None, Fitted] | None = None  # length, start and fit
+        self._extended_from: tuple[int, Updatable] | None = None  # the size, and the latest since
         self._known_price: Price | None = None  # the price of a known cost never changes
         self._of: tuple[Observation, ...] | None = None  # the history that _latest is for
         self._latest: tuple[_Anchor, Belief] | None = None
@@ -97,10 +100,10 @@ class ModelUpdates:
     def go_on_from_here(self) -> None:
         """Compute the next belief from the latest one, because a decision was made with it.
 
-        A policy that reads the size of the data alone does not need this: its fits start from
+        Where the size of the data alone says what is fitted, this is not needed: fits start from
         the hyper-parameters in the state.
         """
-        if self._latest is not None and not isinstance(self._refits, RefitAlways | RefitAtSizes):
+        if self._latest is not None and self._refits.latest(0) is None:
             self._anchor = self._latest[0]
 
     def expected_cost(self, params: Mapping[str, Any], state: State) -> float:
@@ -120,9 +123,9 @@ class ModelUpdates:
         return self._with_failures(belief, history, X, y)
 
     def _updated(self, X: Array, y: Array, state: State) -> _Anchor:
-        anchor = self._anchor
-        if isinstance(self._refits, RefitAtSizes) and self._refits.latest(len(y)) < len(y):
-            return self._between_fits(X, y, state, self._refits.latest(len(y)))
+        anchor, size = self._anchor, self._refits.latest(len(y))
+        if size is not None and size < len(y):
+            return self._between_fits(X, y, state, size)
         if anchor is None:
             return self._fitted(X, y, state)
         t = len(y) - (state.initial or 0)
@@ -189,7 +192,14 @@ class ModelUpdates:
         return known[2]
 
     def _as_fitted(self, X: Array, y: Array, history: History, fitted: Fitted) -> Belief:
-        return believe_as_fitted(
+        """The belief at given hyper-parameters.
+
+        Where they are those of the first observations, the surrogate of these is extended, whoever
+        asks: a resumed study has the same to the last bit.
+        """
+        size = self._refits.latest(len(y)) or len(y)
+        first = self._of_first(size, X, y, fitted) if size < len(y) else None
+        belief = believe_as_fitted(
             self._domain,
             X,
             y,
@@ -197,8 +207,20 @@ class ModelUpdates:
             cost=self._cost_once_known,
             fitted=fitted,
             model=self._model,
+            first=first,
             **self._about(None),
         )
+        if first is not None:
+            self._extended_from = size, belief.own
+        return belief
+
+    def _of_first(self, size: int, X: Array, y: Array, fitted: Fitted) -> Updatable:
+        """The surrogate of the first so many observations, with later ones if it has some."""
+        kept, fit = self._extended_from, fitted.objective
+        if kept is not None and kept[0] == size and can_extend(kept[1], X, fit):
+            return kept[1]
+        data = Data(X[:size], y[:size], self._domain.groups, **self._about(None))
+        return self._model.as_fitted(data, fit)
 
     @property
     def _cost_once_known(self) -> CostModel:

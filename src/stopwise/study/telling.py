@@ -67,8 +67,7 @@ def _repeat(
     message: str,
 ) -> Observation:
     """One more observation of the same configuration."""
-    outcome, _ = outcome_told(context, value, message, None)
-    check_within_bounds(f"trial {first.number}", outcome.value, context.options.bounds)
+    outcome, _ = outcome_told(context, first.number, value, message, None)
     paid = _paid(context, first.params, cost, failed=outcome.value is None)
     return replace(first, number=number, outcome=outcome, cost=paid)
 
@@ -126,9 +125,7 @@ def observation_of(
 ) -> Observation:
     """The observation that ``tell`` reports; see ``Study.tell``."""
     identified = _identified(context, trial)
-    outcome, measured = outcome_told(context, value, message, outcomes)
-    bounds = context.options.bounds
-    check_within_bounds(f"trial {identified.number}", outcome.value, bounds)
+    outcome, measured = outcome_told(context, identified.number, value, message, outcomes)
     asked = identified.number in context.state.pending
     return Observation(
         identified.number,
@@ -143,12 +140,17 @@ def observation_of(
 
 def outcome_told(
     context: StudyContext,
+    number: int,
     value: float | Outcome | None,
     message: str,
     given: Mapping[str, float] | None,
 ) -> tuple[Outcome, Mapping[str, float]]:
-    """The outcome, infeasible if a limit is broken, and what was measured."""
+    """The outcome of a trial, infeasible if a limit is broken, and what was measured.
+
+    A value beyond the bounds of the study is refused.
+    """
     outcome, limits = _outcome(value, message), context.options.limits
+    check_within_bounds(f"trial {number}", outcome.value, context.options.bounds)
     if isinstance(outcome, Infeasible):
         outcome = Completed(outcome.value, outcome.message)
         if limits is None:
@@ -184,7 +186,7 @@ def was_told(
         return False
     costs = _costs_of(cost, values, repeated=values[0] is not value)
     for told, each, paid in zip(together, values, costs, strict=True):
-        outcome = outcome_told(context, each, message, outcomes)
+        outcome = outcome_told(context, trial.number, each, message, outcomes)
         if (told.outcome, told.outcomes) != outcome:
             return False
         if paid is not None and checked_cost(paid) != told.cost:

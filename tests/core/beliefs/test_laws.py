@@ -26,6 +26,7 @@ from stopwise.core.beliefs.laws import (
     _roots,
 )
 from stopwise.core.numerics import normal_mixture
+from stopwise.errors import InputError
 
 MEANS, DEVIATIONS = np.array([0.3, -0.5, 0.7]), np.array([0.5, 0.6, 0.1])
 NORMAL = (MEANS, DEVIATIONS)
@@ -433,5 +434,12 @@ def test_a_fair_value_of_normals_takes_six_steps_at_most(price, monkeypatch):
         return step(*arguments)
 
     monkeypatch.setattr(normal_mixture, "_improvement", counted)
-    normal_mixture.fair_value(np.array([0.4, 0.6]), mean, std, np.full(200, price))
+    normals = [Normal(m, s) for m, s in zip(mean, std, strict=True)]
+    Mixture(np.array([0.4, 0.6]), normals).fair_value(price)
     assert 0 < len(steps) <= 6
+
+
+@pytest.mark.parametrize("level", [0.0, np.zeros(2)], ids=["one level", "a level each"])
+def test_a_negative_deviation_is_refused(level):
+    with pytest.raises(InputError, match=r"std must not be negative: got -1.0 at position 1"):
+        Normal(np.zeros(2), np.array([1.0, -1.0])).log_ei(level)

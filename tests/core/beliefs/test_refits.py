@@ -122,3 +122,10 @@ def test_policies_are_values_and_public():
 def test_a_schedule_needs_a_first_stretch():
     with pytest.raises(InputError, match="dense=0: give a whole number of at least 1"):
         RefitOnSchedule(0)
+
+
+def test_a_policy_says_whether_the_number_of_observations_says_it_all():
+    assert RefitAlways().latest(7) == 7
+    assert RefitAtSizes().latest(115) == 110
+    assert RefitWhenGrown().latest(115) is None
+    assert RefitOnSchedule().latest(115) is None

@@ -2,6 +2,10 @@
 """BLAS runs on one thread inside a step, and as the user wants it outside."""
 
 import dataclasses
+import json
+import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,6 +13,7 @@ import pytest
 import threadpoolctl
 
 import stopwise as sw
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics import threads as _threads
 from stopwise.stopping import Immediate
 
@@ -253,3 +258,66 @@ def test_with_openmp_each_call_limits_its_own_thread_and_restores_it(monkeypatch
         ("limit", *own), ("limit", *of_all), ("limit", *own),
         ("restore", *own), ("restore", *of_all), ("restore", *own),
     ]  # fmt: skip
+
+
+# --------------------------------------------------------- libraries that are loaded later
+
+LATE = """
+import json, threadpoolctl
+from stopwise.core.numerics import scipy_parts, threads
+
+def counts():
+    pools = threadpoolctl.threadpool_info()
+    return [pool["num_threads"] for pool in pools if pool["user_api"] == "blas"]
+
+import numpy
+threadpoolctl.threadpool_limits(limits=2, user_api="blas")
+seen = {}
+with threads.one_blas_thread():
+    seen["numpy alone"] = counts()
+    scipy_parts.blas
+    seen["with scipy"] = counts()
+    with threads.one_blas_thread():
+        seen["inside"] = counts()
+seen["after"] = counts()
+with threads.one_blas_thread():
+    seen["again"] = counts()
+print(json.dumps(seen))
+"""
+
+
+def test_a_library_that_is_loaded_within_a_step_is_limited_and_restored():
+    done = subprocess.run(
+        [sys.executable, "-c", LATE],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "2"},
+    )
+    seen = json.loads(done.stdout)
+    assert set(seen["numpy alone"]) == {1}
+    assert len(seen["with scipy"]) > len(seen["numpy alone"])
+    assert set(seen["with scipy"] + seen["inside"] + seen["again"]) == {1}
+    assert set(seen["after"]) == {2}
+
+
+def test_what_is_limited_again_is_restored_once(two_threads):
+    with _threads.one_blas_thread():
+        _threads.limit_new_libraries()
+        assert threads() == {1}
+    assert threads() == {2}
+    _threads.limit_new_libraries()
+    assert threads() == {2}
+
+
+def test_a_part_of_scipy_is_an_attribute():
+    assert scipy_parts.blas.dtrmm
+    assert scipy_parts.lapack.dpotrf
+    assert scipy_parts.special.erfcx
+    assert scipy_parts.distance.cdist
+    with pytest.raises(AttributeError, match="no attribute 'cuda'"):
+        scipy_parts.cuda  # noqa: B018
+    loaded = dict(vars(scipy_parts))
+    for name in ("blas", "distance", "lapack", "special"):
+        del vars(scipy_parts)[name]
+        assert getattr(scipy_parts, name) is loaded[name]

@@ -27,7 +27,7 @@ Problem = tuple[str, str]  # the problem and its price
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class FieldScore:
     """What a contender comes to when it is stopped in one way.
 
     Args:
@@ -75,7 +75,7 @@ def by_problem(runs: Iterable[FieldRun]) -> dict[Problem, list[FieldRun]]:
     return grouped
 
 
-def scores(runs: Sequence[FieldRun], evaluations: int) -> list[Score]:
+def scores(runs: Sequence[FieldRun], evaluations: int) -> list[FieldScore]:
     """All scores at one price, the lowest sum first within a contender's order."""
     found = []
     for name, contender in CONTENDERS.items():
@@ -101,7 +101,7 @@ def scores(runs: Sequence[FieldRun], evaluations: int) -> list[Score]:
 
 def _hindsight(
     name: str, evaluations: int, problems: Mapping[Problem, list[FieldRun]]
-) -> list[Score]:
+) -> list[FieldScore]:
     """The one count that is best over all problems, and the best one for each problem."""
     curves = {
         problem: np.mean([run.paid(evaluations) for run in runs], axis=0)
@@ -126,7 +126,7 @@ def _score(
     evaluations: int,
     problems: Mapping[Problem, list[FieldRun]],
     stops: Mapping[Problem, list[int]],
-) -> Score:
+) -> FieldScore:
     rows = []
     for problem, runs in problems.items():
         pairs = list(zip(runs, stops[problem], strict=True))
@@ -136,7 +136,7 @@ def _score(
         rows.append((paid, regret, np.mean([n for _, n in pairs]), spent))
     paid, regret, trials, spent = np.mean(rows, axis=0)
     error = _standard_error(np.array(rows)[:, 0])
-    return Score(name, when, evaluations, paid, error, regret, trials, spent, len(rows))
+    return FieldScore(name, when, evaluations, paid, error, regret, trials, spent, len(rows))
 
 
 def _standard_error(values: Array) -> float:

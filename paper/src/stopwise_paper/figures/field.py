@@ -11,7 +11,7 @@ from stopwise_paper.analysis.field import (
     BEST_COUNT,
     BEST_COUNTS,
     OWN_STOP,
-    Score,
+    FieldScore,
     equal_trials,
     scores,
 )
@@ -59,7 +59,7 @@ def draw_field(path: Path) -> list[Sheet]:
     return sheets
 
 
-def _figure(everywhere: Sequence[Score]) -> Any:  # noqa: ANN401  a figure
+def _figure(everywhere: Sequence[FieldScore]) -> Any:  # noqa: ANN401  a figure
     """One panel a price: a point for each contender and way to stop, the lowest sum on top."""
     prices = sorted({score.evaluations for score in everywhere})
     figure, [row] = panels(1, len(prices), width=4.4, height=6.2)

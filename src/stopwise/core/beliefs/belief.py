@@ -10,6 +10,7 @@ from typing import Literal, Unpack
 import numpy as np
 
 from stopwise.core.beliefs.ensemble import Ensemble
+from stopwise.core.beliefs.extending import extended
 from stopwise.core.beliefs.foresight import Seen
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
@@ -204,9 +205,10 @@ def believe_as_fitted(
     cost: CostModel,
     fitted: Fitted,
     model: SurrogateModel = _PLAIN,
+    first: Updatable | None = None,
     **about: Unpack[DataOptions],
 ) -> Belief:
-    """The belief at hyper-parameters that were fitted to the same data before.
+    """The belief at hyper-parameters that were fitted to the same data before, or to the first.
 
     Args:
         domain: The encoded space.
@@ -216,9 +218,15 @@ def believe_as_fitted(
         cost: Where costs come from.
         fitted: The hyper-parameters.
         model: How the objective is modelled.
+        first: The surrogate of the first observations at these hyper-parameters, if there is one:
+            it is extended, which is much quicker than to begin anew.
         **about: What the user said about the values; see ``Data``.
     """
-    objective = model.as_fitted(Data(X, y, domain.groups, **about), fitted.objective)
+    fit = fitted.objective
+    if first is None:
+        objective = model.as_fitted(Data(X, y, domain.groups, **about), fit)
+    else:
+        objective = extended(first, X, y, fit)
     if isinstance(cost, LearnedCost) and fitted.price is not None:
         return Belief(objective, cost.price_as_fitted(domain, *paid, fitted.price))
     return Belief(objective, cost.price(domain, *paid, fitted.price))

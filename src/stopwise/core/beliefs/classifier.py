@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri
 
 from stopwise.core.beliefs._factorisation import frozen
 from stopwise.core.beliefs.distances import square_distances
@@ -32,7 +31,7 @@ from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.hyperparameters import Hyperparameters
 from stopwise.core.beliefs.priors import priors
 from stopwise.core.beliefs.standardiser import Standardiser
-from stopwise.core.numerics import cholesky
+from stopwise.core.numerics import cholesky, scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
 
@@ -61,14 +60,14 @@ class Classifier:
     def log_chance(self, X: Array) -> Array:
         r"""Log :math:`E\,\Phi(h) = \log\Phi(m/\sqrt{1 + s^2})` at the rows of X."""
         mean, std = self.latent(X)
-        return np.asarray(log_ndtr(mean / np.hypot(1.0, std)))
+        return np.asarray(scipy_parts.special.log_ndtr(mean / np.hypot(1.0, std)))
 
     def log_chance_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """The same with its gradient in x."""
         (mean, std), d_mean, d_std = self.latent.with_gradient(X)
         width = np.hypot(1.0, std)
         z = mean / width
-        value = log_ndtr(z)
+        value = scipy_parts.special.log_ndtr(z)
         d_z = d_mean / width[:, None] - d_std * (mean * std / width**3)[:, None]
         return value, d_z * _ratio(z, value)[:, None]
 
@@ -206,7 +205,7 @@ def _sweep(
     var, centre = 1.0 / cavity, ((v @ u) / variance - shift) / cavity
     width = np.sqrt(1.0 + var)
     z = signs * (mean + centre) / width
-    log_cdf = log_ndtr(z)
+    log_cdf = scipy_parts.special.log_ndtr(z)
     ratio = _ratio(z, log_cdf)
     matched = np.maximum(var - var**2 * ratio * (z + ratio) / (1.0 + var), _LEAST_VARIANCE)
     new_precision = np.maximum(1.0 / matched - cavity, _LEAST_PRECISION)
@@ -233,7 +232,7 @@ def _covariance(X: Array, groups: Indices, hyper: Hyperparameters) -> Array:
 def _mean(succeeded: Mask, variance: float) -> float:
     """The mean at which the prior probability is the observed rate, by Laplace's rule."""
     rate = (np.count_nonzero(succeeded) + 1.0) / (len(succeeded) + 2.0)
-    return float(ndtri(rate)) * math.sqrt(1.0 + variance)
+    return float(scipy_parts.special.ndtri(rate)) * math.sqrt(1.0 + variance)
 
 
 def _signs(succeeded: Mask) -> Array:

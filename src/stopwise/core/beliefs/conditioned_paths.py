@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import lapack
 
 from stopwise.core.beliefs.fourier_features import FourierFeatures
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.kernel_basis import KernelBasis
 from stopwise.core.beliefs.paths import sample_paths
-from stopwise.core.numerics import cholesky
+from stopwise.core.numerics import cholesky, scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices
 
 _FREQUENCIES = 128  # of what is between the points of a net
@@ -67,7 +66,7 @@ class PathConditioner:
         # A mean beyond a bound has no slope, but draws may be within the bound.
         units = np.maximum(tolerance / np.where(slope > 0.0, slope, 1.0), rounding)
         weighted = posterior.covariance(X, X) / (units[:, None] * units)
-        lower, order, rank, _ = lapack.dpstrf(weighted, tol=1.0, lower=1)
+        lower, order, rank, _ = scipy_parts.lapack.dpstrf(weighted, tol=1.0, lower=1)
         order, lower = order - 1, np.tril(lower)[:, :rank]
         lower *= units[order][:, None]
         factor = np.empty_like(lower)

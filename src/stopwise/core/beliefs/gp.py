@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.errors import InputError
 
 if TYPE_CHECKING:
+    from stopwise.core.beliefs.followed_table import FollowedTable
     from stopwise.core.beliefs.surrogate import Marginals
 
 __all__ = ["Hyperparameters", "Normal", "Posterior", "Standardiser", "condition"]
@@ -72,6 +73,7 @@ class Posterior:
     whitener: Array
     residual: Array
     jitter: float
+    followed: ClassVar[FollowedTable | None] = None  # what is known of a table: see ``extended``
 
     def __len__(self) -> int:
         """Number of observations."""
@@ -146,6 +148,8 @@ class Posterior:
 
     def __call__(self, X: Array) -> Normal:
         """Mean and deviation at the rows of X, in the units of the warp."""
+        if self.followed is not None and self.followed.is_at(X, len(self)):
+            return self._unstandardised(*self.followed.moments(self, X))
         mean, variance = np.empty(len(X)), np.empty(len(X))
         for start in range(0, len(X), _BLOCK):
             rows = slice(start, start + _BLOCK)
@@ -259,9 +263,7 @@ class Posterior:
         an observation.
         """
         if not len(self):
-            raise InputError(
-                "no observation: there is no likeliest mean. Condition on data first."
-            )
+            raise InputError("no observation, no likeliest mean: condition on data first.")
         ones = cholesky.solve_lower(self.lower, np.ones((len(self), 1)))[:, 0]
         rise = float(ones @ self.residual / (ones @ ones))
         return replace(

@@ -21,12 +21,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import blas
 
 from stopwise.core.beliefs.distances import from_pairs, to_pairs
 from stopwise.core.beliefs.hyperparameters import Hyperparameters
 from stopwise.core.beliefs.pairwise_distances import PairwiseDistances
-from stopwise.core.numerics import cholesky
+from stopwise.core.numerics import cholesky, scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices
 
 
@@ -80,7 +79,7 @@ class Likelihood:
         inverse = cholesky.inverse(self._lower)
         trace = float(alpha @ alpha) - float(inverse.trace())
         # tr((aa' - K^-1) dK), over pairs.
-        rest = blas.dsyr(-1.0, alpha, lower=1, a=inverse, overwrite_a=1)
+        rest = scipy_parts.blas.dsyr(-1.0, alpha, lower=1, a=inverse, overwrite_a=1)
         by_pair = self._slope * to_pairs(rest.T)
         scales = self._hyper.outputscale / self._hyper.lengthscales**2
         d_lengthscales = -scales * self._pairs.square_differences(by_pair)

@@ -23,12 +23,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
 from stopwise.core.beliefs.fourier_features import FourierFeatures
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.warps import Warp
-from stopwise.core.numerics import cholesky
+from stopwise.core.numerics import cholesky, scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices
 
 FREQUENCIES = 1024
@@ -57,7 +56,9 @@ class JointDraws:
         """Draws at the rows of X; meant for a few thousand."""
         prior = posterior.hyper.outputscale * posterior.standardiser.scale**2
         tolerance = len(X) * np.finfo(np.float64).eps * prior
-        lower, order, rank, _ = lapack.dpstrf(posterior.covariance(X, X), tol=tolerance, lower=1)
+        lower, order, rank, _ = scipy_parts.lapack.dpstrf(
+            posterior.covariance(X, X), tol=tolerance, lower=1
+        )
         factor = np.empty((len(X), rank))
         factor[order - 1] = np.tril(lower)[:, :rank]
         return cls(posterior.hyper.warp, posterior(X).mean, factor)

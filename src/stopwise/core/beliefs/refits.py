@@ -22,10 +22,21 @@ class RefitPolicy(Protocol):
         """
         ...
 
+    def latest(self, n: int) -> int | None:
+        """The latest number of observations to which to fit, when there are n.
+
+        None if that does not follow from n alone but depends on earlier fits.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class RefitAlways:
     """At every observation."""
+
+    def latest(self, n: int) -> int:
+        """To all of them."""
+        return n
 
     def is_due(self, n: int, *, fitted_to: int, t: int) -> bool:  # noqa: ARG002  one interface
         """Always."""
@@ -46,6 +57,10 @@ class RefitWhenGrown:
 
     factor: float = 1.1
     always_up_to: int = 50
+
+    def latest(self, n: int) -> None:  # noqa: ARG002  one interface
+        """It depends on earlier fits."""
+        return
 
     def is_due(self, n: int, *, fitted_to: int, t: int) -> bool:  # noqa: ARG002  one interface
         """Whether there are few observations, or many more than at the last fit."""
@@ -97,6 +112,10 @@ class RefitOnSchedule:
 
     def __post_init__(self) -> None:
         checked_whole("dense", self.dense)
+
+    def latest(self, n: int) -> None:  # noqa: ARG002  one interface
+        """It depends on earlier fits."""
+        return
 
     def is_due(self, n: int, *, fitted_to: int, t: int) -> bool:  # noqa: ARG002  one interface
         """Whether t is on the schedule."""

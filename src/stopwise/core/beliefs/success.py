@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.laws import Chance, Law
 from stopwise.core.beliefs.surrogate import Marginals
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
 
@@ -76,9 +76,10 @@ class WithinLimits:
         """
         mean, std = self.outcome(x[None, :])
         a, b = (float(z[0]) for z in self._standardised(mean, std))
-        above = log_ndtr(-b) >= log_ndtr(a)
+        log_cdf = scipy_parts.special.log_ndtr
+        above = log_cdf(-b) >= log_cdf(a)
         z = b if above else -a
-        beyond = np.exp(-0.5 * z * z - LOG_SQRT_2PI - log_ndtr(-z))
+        beyond = np.exp(-0.5 * z * z - LOG_SQRT_2PI - log_cdf(-z))
         value = mean[0] + (std[0] if above else -std[0]) * beyond
         return replace(self, outcome=self.outcome.append(x, float(value)))
 
@@ -147,7 +148,7 @@ def log_between(a: Array, b: Array) -> Array:
     with np.errstate(all="ignore"):
         upper = a + b > 0.0
         a, b = np.where(upper, -b, a), np.where(upper, -a, b)
-        below, total = log_ndtr(a), log_ndtr(b)
+        below, total = scipy_parts.special.log_ndtr(a), scipy_parts.special.log_ndtr(b)
         value = total + np.log(-np.expm1(np.minimum(below - total, 0.0)))
     return np.where(value > _NEVER, value, _NEVER)
 

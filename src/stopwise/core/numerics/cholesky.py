@@ -7,8 +7,8 @@ Factors are Fortran-ordered, so that LAPACK takes them as they are.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import blas, lapack
 
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array
 from stopwise.errors import NumericsError
 
@@ -53,7 +53,7 @@ def factorise(matrix: Array) -> tuple[Array, float]:
 
 
 def _factor(matrix: Array) -> Array | None:
-    lower, info = lapack.dpotrf(matrix, lower=1, clean=1)
+    lower, info = scipy_parts.lapack.dpotrf(matrix, lower=1, clean=1)
     # Some LAPACKs pass nan and inf on without an error; the diagonal always shows them.
     return lower if info == 0 and np.isfinite(np.diag(lower)).all() else None
 
@@ -62,14 +62,14 @@ def solve_lower(lower: Array, rhs: Array) -> Array:
     """L^-1 B for a lower factor, B with as many rows as L (none is allowed)."""
     if not rhs.size:
         return rhs
-    return np.asarray(blas.dtrsm(1.0, lower, rhs, lower=1))
+    return np.asarray(scipy_parts.blas.dtrsm(1.0, lower, rhs, lower=1))
 
 
 def solve_upper(lower: Array, rhs: Array) -> Array:
     """L^-T B for a lower factor, B with as many rows as L (none is allowed)."""
     if not rhs.size:
         return rhs
-    return np.asarray(blas.dtrsm(1.0, lower, rhs, lower=1, trans_a=1))
+    return np.asarray(scipy_parts.blas.dtrsm(1.0, lower, rhs, lower=1, trans_a=1))
 
 
 def log_determinant(lower: Array) -> float:
@@ -81,31 +81,37 @@ def inverse_factor(lower: Array) -> Array:
     """L^-1, a lower triangle again; in halves, which takes half as long as LAPACK's columns."""
     n = len(lower)
     if n <= _SMALL:
-        small, _ = lapack.dtrtri(lower, lower=1) if n else (lower, 0)
+        small, _ = scipy_parts.lapack.dtrtri(lower, lower=1) if n else (lower, 0)
         return np.asarray(small)
     half = n // 2
     inverse = np.zeros((n, n), order="F")
     inverse[:half, :half] = first = inverse_factor(lower[:half, :half])
     inverse[half:, half:] = second = inverse_factor(lower[half:, half:])
-    below = blas.dtrmm(-1.0, second, lower[half:, :half], lower=1)
-    inverse[half:, :half] = blas.dtrmm(1.0, first, below, lower=1, side=1, overwrite_b=1)
+    below = scipy_parts.blas.dtrmm(-1.0, second, lower[half:, :half], lower=1)
+    inverse[half:, :half] = scipy_parts.blas.dtrmm(
+        1.0, first, below, lower=1, side=1, overwrite_b=1
+    )
     return inverse
 
 
 def inverse(lower: Array) -> Array:
     """The lower triangle of (L L^T)^-1; zeros above it."""
-    product, _ = lapack.dlauum(inverse_factor(lower), lower=1, overwrite_c=1)
+    product, _ = scipy_parts.lapack.dlauum(inverse_factor(lower), lower=1, overwrite_c=1)
     return np.asarray(product)
 
 
 def times_lower(lower: Array, rhs: Array) -> Array:
     """L B for a lower triangle; with L^-1 in place of L it solves, twice as fast as a solve."""
-    return np.asarray(blas.dtrmm(1.0, lower, rhs, lower=1)) if rhs.size else rhs
+    return np.asarray(scipy_parts.blas.dtrmm(1.0, lower, rhs, lower=1)) if rhs.size else rhs
 
 
 def times_upper(lower: Array, rhs: Array) -> Array:
     """L^T B for a lower triangle."""
-    return np.asarray(blas.dtrmm(1.0, lower, rhs, lower=1, trans_a=1)) if rhs.size else rhs
+    return (
+        np.asarray(scipy_parts.blas.dtrmm(1.0, lower, rhs, lower=1, trans_a=1))
+        if rhs.size
+        else rhs
+    )
 
 
 def append_row(lower: Array, row: Array, pivot: float) -> Array:

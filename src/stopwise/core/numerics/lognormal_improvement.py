@@ -28,8 +28,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics._elementwise import Numbers, as_arrays
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.quadrature import CANCELS, UNIT_NODES, UNIT_WEIGHTS
@@ -97,10 +97,10 @@ def _above(a: Array, s: Array) -> tuple[Array, Array, Array]:
     density = np.exp(_log_density(a))
     T = np.where(
         a > s,
-        np.exp(s * (0.5 * s - a)) * ndtr(a - s),
+        np.exp(s * (0.5 * s - a)) * scipy_parts.special.ndtr(a - s),
         density * mills_tail(np.maximum(s - a, 0.0))[0],
     )
-    g = ndtr(a) - T
+    g = scipy_parts.special.ndtr(a) - T
     near = s < CANCELS * log_h_and_ratios(a)[1]
     if near.any():
         g[near] = _integral(a[near], s[near])

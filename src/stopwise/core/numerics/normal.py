@@ -68,12 +68,26 @@ def log_ei_partials(
     """
     refuse_negative("std", std)
     (m, s, y), shape = as_arrays(mean, std, best)
+    value, d_gap, d_std = _log_ei(m, s, y)
+    return value.reshape(shape)[()], -d_gap.reshape(shape)[()], d_std.reshape(shape)[()]
+
+
+def log_ei_of_many(mean: Array, std: Array, best: float) -> tuple[Array, Array, Array]:
+    """``log_ei_partials`` of arrays of one length over one value, as a search asks for it."""
+    if (std < 0.0).any():
+        refuse_negative("std", std)
+    value, d_gap, d_std = _log_ei(mean, std, best)
+    return value, -d_gap, d_std
+
+
+def _log_ei(m: Array, s: Array, y: Array | float) -> tuple[Array, Array, Array]:
+    """Log EI with its derivatives in gap and deviation."""
     with np.errstate(all="ignore"):
         gap = y - m
         value, d_gap, d_std = _log_improvement(gap, s)
-        if not np.isfinite(gap + s).all():
-            _correct_non_finite(m, s, y, value, d_gap, d_std)
-    return value.reshape(shape)[()], -d_gap.reshape(shape)[()], d_std.reshape(shape)[()]
+        if not math.isfinite((gap + s).sum()):
+            _correct_non_finite(m, s, np.broadcast_to(y, m.shape), value, d_gap, d_std)
+    return value, d_gap, d_std
 
 
 def _correct_non_finite(
@@ -99,6 +113,8 @@ def _fair_value(m: Array, s: Array, c: Array) -> tuple[Array, Array]:
     """The fair value g, and z = (g - m)/s. An infinite mean decides, then the price, then s."""
     z = inv_h_of_ratio(c, s)
     value = m + np.where(z > CERTAIN, c, s * z)
+    if np.isfinite(value).all():
+        return value, z
     # Two huge terms of opposite sign: the sum may be finite where a term is not.
     huge = np.isinf(value) & np.isfinite(m) & np.isfinite(s) & np.isfinite(z)
     value[huge] = 2.0 * (0.5 * m[huge] + (0.5 * s[huge]) * z[huge])
@@ -155,9 +171,10 @@ def pbgi_partials(
         _, cdf_ratio, pdf_ratio = log_h_and_ratios(z)
         d_std = np.where(certain, 0.0, -pdf_ratio / cdf_ratio)
         d_log_cost = np.where(certain, c, s / cdf_ratio)
-    at_no_cost = z == -np.inf
-    d_std[at_no_cost], d_log_cost[at_no_cost] = -np.inf, 0.0
     d_mean = np.ones_like(value)
-    for array in (d_mean, d_std, d_log_cost):
-        array[np.isnan(value)] = np.nan
+    if not np.isfinite(value).all():
+        at_no_cost, missing = z == -np.inf, np.isnan(value)
+        d_std[at_no_cost], d_log_cost[at_no_cost] = -np.inf, 0.0
+        for array in (d_mean, d_std, d_log_cost):
+            array[missing] = np.nan
     return tuple(a.reshape(shape)[()] for a in (value, d_mean, d_std, d_log_cost))  # type: ignore[return-value]

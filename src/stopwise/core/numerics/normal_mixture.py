@@ -115,17 +115,6 @@ def _improvement(
     return MixtureImprovement(largest + np.log(total), d_mean, d_std, d_mean.sum(axis=0), bend)
 
 
-def fair_value(weights: Array, mean: Array, std: Array, price: Array) -> Fair:
-    """The levels at which EI is the price; nan where they could not be found.
-
-    The search begins at the smallest fair value of a component at price/w, which is right of the
-    root.
-    """
-    with np.errstate(all="ignore"):
-        start = components_at_price(weights, mean, std, price).min(axis=0)
-        return root_from_right(Normals.of(weights, mean, std), price, start)
-
-
 def root_from_right(mixture: Improving, price: Array, start: Array) -> Fair:
     r"""The levels at which EI is the price, from levels that are not left of them.
 

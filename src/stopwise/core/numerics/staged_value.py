@@ -25,8 +25,8 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import erfcx
 
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.normal import log_ei, pbgi
 
@@ -52,7 +52,7 @@ class _Hinges:
         with np.errstate(all="ignore"):
             z = gap / std[:, None, None]
             x = np.abs(z)
-            mills = _SQRT_HALF_PI * erfcx(x / _SQRT_2)
+            mills = _SQRT_HALF_PI * scipy_parts.special.erfcx(x / _SQRT_2)
             density = np.exp(-0.5 * x * x) / _SQRT_2PI
             tail = density * np.maximum(1.0 - x * mills, 0.0) * std[:, None, None]
             slope = np.where(z < 0.0, density * mills, 1.0 - density * mills)

@@ -19,8 +19,8 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import erf, erfcx
 
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics._elementwise import Numbers, as_arrays
 from stopwise.core.numerics.arrays import Array
 
@@ -53,7 +53,7 @@ _LOWEST = (
 
 def mills_tail(x: Array) -> tuple[Array, Array, Array]:
     """Mills ratio R(x), q(x) = 1 - x R(x), and R/q, each to relative precision, for x >= 0."""
-    mills = _SQRT_HALF_PI * erfcx(x / _SQRT_2)
+    mills = _SQRT_HALF_PI * scipy_parts.special.erfcx(x / _SQRT_2)
     q = 1.0 - x * mills
     ratio = mills / q
     far = x > _FAR
@@ -159,12 +159,18 @@ def inv_log_h(t: ArrayLike) -> Numbers:
         -50.0
     """
     (flat,), shape = as_arrays(t)
-    out = np.empty_like(flat)
     with np.errstate(all="ignore"):
-        for start in range(0, flat.size, BLOCK):
-            block = flat[start : start + BLOCK]
-            out[start : start + BLOCK] = _inv_log_h(block)
-    return out.reshape(shape)[()]
+        return _in_blocks(flat).reshape(shape)[()]
+
+
+def _in_blocks(t: Array) -> Array:
+    """``inv_log_h`` of a flat array."""
+    if t.size <= BLOCK:
+        return _inv_log_h(t)
+    out = np.empty_like(t)
+    for start in range(0, t.size, BLOCK):
+        out[start : start + BLOCK] = _inv_log_h(t[start : start + BLOCK])
+    return out
 
 
 def _excess_over_h0(c: Array, s: Array) -> Array:
@@ -183,7 +189,7 @@ def _excess_over_h0(c: Array, s: Array) -> Array:
 
 def _refine_near_zero(z: Array, excess: Array) -> Array:
     """One Newton step on h(z) - h(0) = excess, written without cancellation about z = 0."""
-    half_erf: Array = 0.5 * erf(z / _SQRT_2)
+    half_erf: Array = 0.5 * scipy_parts.special.erf(z / _SQRT_2)
     residual = 0.5 * z + z * half_erf + _PHI_0 * np.expm1(-0.5 * z * z) - excess
     return z - residual / (0.5 + half_erf)
 
@@ -195,9 +201,11 @@ def inv_h_of_ratio(c: Array, s: Array) -> Array:
     """
     ratio = c / s
     safe = (ratio > 1e-290) & (ratio < 1e290)  # away from under- and overflow
-    z = np.asarray(inv_log_h(np.where(safe, np.log(ratio), np.log(c) - np.log(s))))
+    all_safe, log_ratio = safe.all(), np.log(ratio)
+    z = _in_blocks(log_ratio if all_safe else np.where(safe, log_ratio, np.log(c) - np.log(s)))
     near = np.abs(z) < _NEAR_ZERO
     if near.any():
         z[near] = _refine_near_zero(z[near], _excess_over_h0(c[near], s[near]))
-    z[(s == c) & ~safe] = np.inf  # both 0 or both infinite: the price decides
+    if not all_safe:
+        z[(s == c) & ~safe] = np.inf  # both 0 or both infinite: the price decides
     return z

@@ -21,7 +21,6 @@ R = TypeVar("R")
 
 @cache
 def _controller() -> Any:  # noqa: ANN401  threadpoolctl has no types
-    import scipy.linalg  # noqa: F401  its BLAS must be loaded before the pools are listed
     from threadpoolctl import ThreadpoolController
 
     _keep_freed_memory()
@@ -50,24 +49,35 @@ class _Limit:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users: dict[object, Any] = {}  # with the limiters of their own threads
-        self._saved: Any = None  # the limiter of the process, which knows what was set before
+        self._saved: list[Any] = []  # limiters of the process, which know what was set before
 
     def enter(self, user: object) -> None:
         controller = _controller()
         own = controller.select(threading_layer="openmp").limit(limits=1)
         with self._lock:
             self._users[user] = own
-            if self._saved is None:
-                self._saved = controller.limit(limits=1, user_api="blas")
-                _let_others_set_it(controller)
+            if not self._saved:
+                self._limit(controller)
+
+    def _limit(self, controller: Any) -> None:  # noqa: ANN401  threadpoolctl has no types
+        self._saved.append(controller.limit(limits=1, user_api="blas"))
+        _let_others_set_it(controller)
+
+    def include_new_libraries(self) -> None:
+        """Look for libraries again; if there is a limit now, it holds for new ones too."""
+        _controller.cache_clear()
+        with self._lock:
+            if self._users:
+                self._limit(_controller())
 
     def leave(self, user: object) -> None:
         """Restore what is to be restored; also for a user whose entering was interrupted."""
         with self._lock:
             own = self._users.pop(user, None)
-            if self._saved is not None and not self._users:
-                saved, self._saved = self._saved, None
-                saved.restore_original_limits()
+            if self._saved and not self._users:
+                saved, self._saved = self._saved, []
+                for limiter in reversed(saved):
+                    limiter.restore_original_limits()
                 _let_others_set_it(_controller())
         if own is not None:
             own.restore_original_limits()
@@ -80,6 +90,11 @@ def _let_others_set_it(controller: Any) -> None:  # noqa: ANN401  threadpoolctl 
 
 
 _LIMIT = _Limit()
+
+
+def limit_new_libraries() -> None:
+    """To be called when a BLAS library was loaded, maybe within ``one_blas_thread``."""
+    _LIMIT.include_new_libraries()
 
 
 @contextmanager

@@ -265,7 +265,7 @@ def _finite(objective: Objective) -> Objective:
 
     def evaluate(X: Array) -> tuple[Array, Array]:
         values, gradients = objective(X)
-        if np.isfinite(values).all() and (np.abs(gradients) <= _STEEPEST).all():
+        if np.isfinite(values).all() and np.abs(gradients).max(initial=0.0) <= _STEEPEST:
             return values, gradients
         slopes = np.where(np.isfinite(gradients), gradients, 0.0)
         values = np.where(np.isnan(values), -np.inf, values)

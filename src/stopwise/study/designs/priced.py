@@ -70,9 +70,11 @@ class PricedDesign:
         if not is_known(so_far.cost) and len(so_far.paid) < _COSTS:
             return self._inner(pool, so_far)
         cost = _expected(pool, so_far)
+        tolerated = self.tolerance * float(cost.min())
+        if cost.max() <= tolerated:
+            return np.arange(len(pool))
         share = self._share(so_far.domain)
-        limit = max(float(np.quantile(cost, share)), self.tolerance * float(cost.min()))
-        return _up_to(limit, cost)
+        return _up_to(max(float(np.quantile(cost, share)), tolerated), cost)
 
     def _share(self, domain: Domain) -> float:
         return max(self.share, self.span**domain.d)

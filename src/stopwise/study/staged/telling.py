@@ -49,7 +49,8 @@ class StagedTelling:
     ) -> StageReported | TrialTold | None:
         """The event; None if this very report was told before."""
         at = self._stages.last if step is None else self._checked_step(step)
-        outcome, _ = outcome_told(self._context, value, message, None)
+        number = trial.number if isinstance(trial, Trial) else self._context.state.next
+        outcome, _ = outcome_told(self._context, number, value, message, None)
         if outcome.value is None:
             self._check_goes_on(trial, value, at, done)
             return self._told(trial, value, cost, None, charge=charge, message=message)

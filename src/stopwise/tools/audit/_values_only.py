@@ -8,11 +8,12 @@ made would bring, are left out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from stopwise.core.beliefs.belief import Belief
+from stopwise.core.beliefs.no_model import NoModel
+from stopwise.core.beliefs.prices import UnitCost
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Real, as_domain
@@ -22,10 +23,6 @@ from stopwise.errors import InputError
 from stopwise.record.history import History
 from stopwise.stopping import StoppingRule, make_rule, traits_of
 
-if TYPE_CHECKING:
-    from stopwise.core.beliefs.belief import Belief
-
-_NO_MODEL = cast("Belief", SimpleNamespace(objective=SimpleNamespace(exact=True)))
 _NOWHERE = as_domain({"nothing": Real(0, 1)})
 
 
@@ -58,7 +55,8 @@ def traces_of_values(
     by_key = {rule.key: rule for rule in rules}
     for n in range(initial, len(values) + 1):
         X, pending = np.zeros((n, 1)), np.empty((0, 1))
-        snapshot = Snapshot(_NOWHERE, X, values[:n], _NO_MODEL, pending, initial=initial)
+        belief = Belief(NoModel(n), UnitCost().price(_NOWHERE, X, np.ones(n)))
+        snapshot = Snapshot(_NOWHERE, X, values[:n], belief, pending, initial=initial)
         for key, rule in by_key.items():
             recorded[key].append(rule.signal(snapshot))
     return {key: Trace.of(tuple(signals)).in_units(units) for key, signals in recorded.items()}

@@ -13,7 +13,7 @@ import stopwise as sw
 from stopwise_paper.cell import Cell
 from stopwise_paper.problems import PaidValue, Problem, Table, make_problem
 from stopwise_paper.runs.beliefs.study_run import cost_option, units_of
-from stopwise_paper.runs.field.contenders import CONTENDERS, Evaluated, Params, Setting
+from stopwise_paper.runs.field.contenders import CONTENDERS, FieldEvaluation, Params, Setting
 from stopwise_paper.runs.field.record import FieldRun
 
 
@@ -78,7 +78,7 @@ class _Evaluations:
         """The judged value of having nothing yet: the worst one of a table."""
         return float(np.nanmax(self.problem.judged)) if isinstance(self.problem, Table) else np.inf
 
-    def evaluate(self, asked: Params) -> Evaluated:
+    def evaluate(self, asked: Params) -> FieldEvaluation:
         """Evaluate a configuration, on a table the nearest row that is not taken."""
         problem = self.problem
         params = self._row_for(asked, problem.domain) if isinstance(problem, Table) else asked
@@ -90,7 +90,7 @@ class _Evaluations:
         judged = self._worst if self._best is None else self._best.judged
         self.costs.append(paid.costs[self.price])
         self.regret.append(judged - self.problem.optimum)
-        return Evaluated(params, None if failed else paid.value, self.costs[-1])
+        return FieldEvaluation(params, None if failed else paid.value, self.costs[-1])
 
     def _row_for(self, asked: Params, domain: sw.space.Finite) -> Params:
         [x] = domain.codec.encode(asked)

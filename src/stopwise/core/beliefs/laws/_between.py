@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Protocol, Self
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from stopwise.core.beliefs.laws._log_sum import scaled
 from stopwise.core.beliefs.laws.law import WithSlopes
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.numerics.quadrature import CANCELS, UNIT_NODES, UNIT_WEIGHTS
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
@@ -64,7 +64,7 @@ def _by_quadrature(law: SmoothLaw, low: Array, level: Array) -> tuple[Array, ...
     """Log of the integral of Phi(z(u)) over u from low to level, and its slopes."""
     width = level - low
     z, along_nodes = law.z_score(low + UNIT_NODES[:, None] * width)
-    log_cdf = log_ndtr(z)
+    log_cdf = scipy_parts.special.log_ndtr(z)
     top = log_cdf[-1]  # the largest: nodes and cdf increase
     total = np.tensordot(UNIT_WEIGHTS, np.exp(log_cdf - top), axes=1)
     density = np.exp(-0.5 * z * z - LOG_SQRT_2PI - top)

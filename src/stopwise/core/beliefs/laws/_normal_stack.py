@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri_exp
 
 from stopwise.core.beliefs.laws._components import knee_of, normal_below_knee
 from stopwise.core.beliefs.laws._log_sum import log_sum
@@ -21,7 +20,7 @@ from stopwise.core.beliefs.laws._soft_stack import SoftStack
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.beliefs.laws.normal import Normal
 from stopwise.core.beliefs.laws.soft_warped import SoftWarped
-from stopwise.core.numerics import normal_mixture
+from stopwise.core.numerics import normal_mixture, scipy_parts
 from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.numerics.normal_mixture import (
     Normals,
@@ -158,7 +157,9 @@ class NormalStack(NamedTuple):
         scores = (np.array([value for value, _ in warps]) - self.mean) / self.std
         log_slopes = np.array([log_slope for _, log_slope in warps])
         log_weights = np.log(self.weights)[:, None]
-        at = ndtri_exp(log_sum(log_weights + log_ndtr(sign * scores)))
+        at = scipy_parts.special.ndtri_exp(
+            log_sum(log_weights + scipy_parts.special.log_ndtr(sign * scores))
+        )
         parts = log_weights - 0.5 * scores * scores - np.log(self.std)
         density = log_sum(parts + log_slopes)
         slope = np.exp(density + 0.5 * at * at)

@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from stopwise.core.beliefs.laws._between import log_ei_between
 from stopwise.core.beliefs.laws.normal import Normal
 from stopwise.core.beliefs.laws.soft_warped import Upper
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.numerics.normal_mixture import MixtureImprovement, components_at_price
 from stopwise.core.numerics.soft_log import soft_exp
@@ -100,6 +100,6 @@ def _beyond(
         total,
         share * d_mean - rest * slopes[0],
         share * d_std + rest * slopes[1],
-        np.exp(log_ndtr(z) - total),
+        np.exp(scipy_parts.special.log_ndtr(z) - total),
         np.exp(log_density - total),
     )

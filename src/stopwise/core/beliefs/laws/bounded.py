@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
 from stopwise.core.beliefs.laws._log_sum import log_sum_with_slopes
 from stopwise.core.beliefs.laws._patched import patched
@@ -18,6 +17,7 @@ from stopwise.core.beliefs.laws._quantile_moments import mean_and_std
 from stopwise.core.beliefs.laws._roots import fair_value_from_right, rates
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
 from stopwise.core.beliefs.laws.normal import Normal
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.normal import log_ei
 from stopwise.errors import InputError
@@ -193,7 +193,11 @@ def _clipped_std(normal: Normal, low: float, high: float) -> Array:
         a, b = (low - m) / s, (high - m) / s
         a, b = np.where(b < 0.0, -b, a), np.where(b < 0.0, -a, b)
         at_a, at_b = (np.exp(log_ei(0.0, 1.0, -np.abs(bound))) for bound in (a, b))
-        within = np.where(a > 0.0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))
+        within = np.where(
+            a > 0.0,
+            scipy_parts.special.ndtr(-a) - scipy_parts.special.ndtr(-b),
+            scipy_parts.special.ndtr(b) - scipy_parts.special.ndtr(a),
+        )
         beyond = np.where(at_b > 0.0, (2.0 * np.maximum(a, 0.0) - b) * at_b, 0.0)
         second = within - np.where(at_a > 0.0, np.abs(a) * at_a, 0.0) + beyond
         std = s * np.sqrt(np.maximum(second - (at_a - at_b) ** 2, 0.0))

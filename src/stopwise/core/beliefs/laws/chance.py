@@ -15,10 +15,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri_exp
 
 from stopwise.core.beliefs.laws._log_sum import log_sum, scaled
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
 
@@ -106,7 +106,11 @@ class Chance:
     def z_score(self, level: Array | float) -> WithSlopes:
         """From the log cdf below the median and the log survival above."""
         inner, below = self.law.z_score(level), self.log_cdf(level)
-        z = np.where(below <= _LOG_HALF, ndtri_exp(below), -ndtri_exp(self.log_survival(level)))
+        z = np.where(
+            below <= _LOG_HALF,
+            scipy_parts.special.ndtri_exp(below),
+            -scipy_parts.special.ndtri_exp(self.log_survival(level)),
+        )
         with np.errstate(all="ignore"):  # ratios of densities of z-scores
             ratio = np.exp(self.log_chance + 0.5 * (z - inner.value) * (z + inner.value))
             of_chance = np.exp(below + 0.5 * z * z + LOG_SQRT_2PI)
@@ -117,9 +121,11 @@ class Chance:
 
     def quantile(self, z: Array | float) -> WithSlopes:
         """The law's at the probability over the chance; infinite above the chance."""
-        log_q = log_ndtr(z) - self.log_chance
+        log_q = scipy_parts.special.log_ndtr(z) - self.log_chance
         certain, beyond = self.log_chance == 0.0, log_q >= 0.0
-        inside = np.where(beyond, 0.0, ndtri_exp(np.minimum(log_q, _BELOW_ONE)))
+        inside = np.where(
+            beyond, 0.0, scipy_parts.special.ndtri_exp(np.minimum(log_q, _BELOW_ONE))
+        )
         value, slopes = self.law.quantile(np.where(certain, z, inside))
         with np.errstate(all="ignore"):
             of_chance = -np.exp(log_q - self.law.log_density(value))

@@ -14,11 +14,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri_exp
 
 from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares
 from stopwise.core.beliefs.laws.bounded import Bounded
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 
 
@@ -118,7 +118,7 @@ class Doubted:
         """From the log cdf below the level of doubt."""
         inner = self.law.z_score(level)
         below = np.asarray(level) < self.level
-        z = np.where(below, ndtri_exp(self.log_cdf(level)), inner.value)
+        z = np.where(below, scipy_parts.special.ndtri_exp(self.log_cdf(level)), inner.value)
         with np.errstate(all="ignore"):  # the ratio of the densities of z-scores
             ratio = self.trust * np.exp(0.5 * (z - inner.value) * (z + inner.value))
         factor = np.where(below, np.where(np.isfinite(z), ratio, 0.0), 1.0)
@@ -127,11 +127,11 @@ class Doubted:
     def quantile(self, z: Array | float) -> WithSlopes:
         """The level of doubt where the mass at it is; above, the law's; below, that of p/trust."""
         at_level = self.law.log_cdf(self.level)
-        log_p = log_ndtr(z)
+        log_p = scipy_parts.special.log_ndtr(z)
         above, deep = log_p >= at_level, log_p < at_level + math.log(self.trust)
         inner = self.law.quantile(z)
         log_q = np.minimum(log_p - math.log(self.trust), -1e-300)
-        deeper = self.law.quantile(ndtri_exp(log_q)) if deep.any() else inner
+        deeper = self.law.quantile(scipy_parts.special.ndtri_exp(log_q)) if deep.any() else inner
         value = np.where(above, inner.value, np.where(deep, deeper.value, self.level))
         slopes = (
             np.where(above, a, np.where(deep, b, 0.0))

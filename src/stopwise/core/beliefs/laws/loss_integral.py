@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from stopwise.core.beliefs.laws._log_sum import (
     log_sum,
@@ -31,6 +30,7 @@ from stopwise.core.beliefs.laws._parts import components
 from stopwise.core.beliefs.laws.law import Law, WithSlopes
 from stopwise.core.beliefs.laws.loss import Loss
 from stopwise.core.beliefs.laws.panels import CERTAIN, Bends, Panels
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.numerics.gauss_kronrod import GAUSS_WEIGHTS, KRONROD_NODES, KRONROD_WEIGHTS
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
@@ -146,7 +146,7 @@ def _terms(loss: Loss, panels: Panels, n: int, *, by_growth: bool) -> _Terms:
     width = panels.high - panels.low
     y = panels.low + KRONROD_NODES[:, None] * width
     z = panels.z_scores(y)
-    log_cdf = log_ndtr(np.concatenate([score.value for score in z], axis=1))
+    log_cdf = scipy_parts.special.log_ndtr(np.concatenate([score.value for score in z], axis=1))
     with np.errstate(divide="ignore"):
         if by_growth:
             growth = np.maximum(loss(panels.high) - loss(panels.low), 0.0)
@@ -174,7 +174,9 @@ def _log_errors(loss: Loss, panels: Panels, terms: _Terms, before: list[Array]) 
         now = np.log(np.bincount(panels.owner, kronrod, n)) + terms.shift
         total = log_sum(np.array([*before, now]))
         worst = np.log(wrong) + (terms.shift - total)[panels.owner]
-        missed = np.log(np.maximum(missed, 0.0)) + log_ndtr(z) - total[panels.owner]
+        missed = (
+            np.log(np.maximum(missed, 0.0)) + scipy_parts.special.log_ndtr(z) - total[panels.owner]
+        )
         worst = np.fmax(worst, missed)
     return np.where(np.isnan(worst), -np.inf, worst)
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri_exp
 
 from stopwise.core.beliefs.laws._components import Components
 from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares, weighted_logs
@@ -18,6 +17,7 @@ from stopwise.core.beliefs.laws._normal_stack import NormalStack
 from stopwise.core.beliefs.laws._patched import Answer, merged, patched
 from stopwise.core.beliefs.laws._roots import fair_value_from_right, increasing_root
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
 from stopwise.errors import InputError
@@ -255,7 +255,11 @@ class Mixture:
 
     def _z(self, level: Array | float) -> Array:
         below, above = self.log_cdf(level), self.log_survival(level)
-        z: Array = np.where(below <= _LOG_HALF, ndtri_exp(below), -ndtri_exp(above))
+        z: Array = np.where(
+            below <= _LOG_HALF,
+            scipy_parts.special.ndtri_exp(below),
+            -scipy_parts.special.ndtri_exp(above),
+        )
         return z
 
     def _slopes_of_quantile(

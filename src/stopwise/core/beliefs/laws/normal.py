@@ -7,12 +7,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
 
 from stopwise.core.beliefs.laws._between import log_ei_between
 from stopwise.core.beliefs.laws.law import FairValue, WithSlopes
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices, Mask
-from stopwise.core.numerics.normal import log_ei_partials, pbgi_partials
+from stopwise.core.numerics.normal import log_ei_of_many, log_ei_partials, pbgi_partials
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
 
 _LEAST_STD = 1e-100  # where f is certain: so that z-scores and their slopes are numbers
@@ -47,7 +47,10 @@ class Normal(NamedTuple):
 
     def log_ei(self, level: Array | float) -> WithSlopes:
         r"""Log expected improvement, :math:`\log s\,h((y - m)/s)`."""
-        value, *slopes = log_ei_partials(self.mean, self.std, level)
+        if isinstance(level, float) and self.mean.shape == self.std.shape:
+            value, *slopes = log_ei_of_many(self.mean, self.std, level)
+        else:
+            value, *slopes = log_ei_partials(self.mean, self.std, level)
         return WithSlopes(value, tuple(slopes))
 
     def log_ei_between(self, low: Array | float, level: Array | float) -> WithSlopes:
@@ -58,18 +61,18 @@ class Normal(NamedTuple):
         r""":math:`\Phi((y - m)/s)`; 0 or 1, without a slope, where f is certain."""
         z, slopes = self.z_score(level)
         certain = self.std == 0.0
-        value = np.where(certain, np.asarray(level) >= self.mean, ndtr(z))
+        value = np.where(certain, np.asarray(level) >= self.mean, scipy_parts.special.ndtr(z))
         with np.errstate(over="ignore"):  # the square of a huge z; the density is then 0
             density = np.where(certain, 0.0, np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi))
         return WithSlopes(value, tuple(density * np.where(density > 0.0, s, 0.0) for s in slopes))
 
     def log_cdf(self, level: Array | float) -> Array:
         r""":math:`\log\Phi((y - m)/s)`."""
-        return np.asarray(log_ndtr(self._unfloored_z(level)))
+        return np.asarray(scipy_parts.special.log_ndtr(self._unfloored_z(level)))
 
     def log_survival(self, level: Array | float) -> Array:
         r""":math:`\log\Phi((m - y)/s)`."""
-        return np.asarray(log_ndtr(-self._unfloored_z(level)))
+        return np.asarray(scipy_parts.special.log_ndtr(-self._unfloored_z(level)))
 
     def log_density(self, level: Array | float) -> Array:
         r""":math:`\log\varphi((y - m)/s) - \log s`."""

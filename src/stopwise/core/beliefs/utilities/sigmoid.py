@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit, logit
 
 from stopwise.core.beliefs.laws import Law, WithSlopes
 from stopwise.core.beliefs.laws.loss_integral import log_integral
 from stopwise.core.beliefs.laws.panels import Bends
 from stopwise.core.beliefs.utilities._checks import checked_positive, checked_unit, checked_value
+from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics.arrays import Array
 
 _KNOTS = np.array([-40.0, -16.0, -6.0, -2.0, 2.0, 6.0, 16.0, 40.0])  # in widths: ends of panels
@@ -78,7 +78,7 @@ class SigmoidLoss:
 
     def __call__(self, y: Array) -> Array:
         """The loss."""
-        return np.asarray(-self.height * expit(-self._widths(y)))
+        return np.asarray(-self.height * scipy_parts.special.expit(-self._widths(y)))
 
     def log_slope(self, y: Array) -> Array:
         """Log of the derivative."""
@@ -89,7 +89,7 @@ class SigmoidLoss:
     def inverse(self, level: Array) -> Array:
         """By the logit."""
         share = np.clip(-level / self.height, 0.0, 1.0)
-        return np.asarray(self.at - self.width * logit(share))
+        return np.asarray(self.at - self.width * scipy_parts.special.logit(share))
 
     def log_integral(self, law: Law, low: Array, high: Array) -> WithSlopes:
         """By quadrature, with panels that end where the sigmoid bends."""

@@ -10,7 +10,7 @@ from stopwise_paper.runs.field.contenders.botorch_loops import (
 )
 from stopwise_paper.runs.field.contenders.contender import (
     Contender,
-    Evaluated,
+    FieldEvaluation,
     Optimiser,
     Params,
     Setting,
@@ -25,7 +25,7 @@ from stopwise_paper.runs.field.contenders.stopwise_studies import (
     STOPWISE_UNPRICED,
 )
 
-__all__ = ["CONTENDERS", "Contender", "Evaluated", "Optimiser", "Params", "Setting"]
+__all__ = ["CONTENDERS", "Contender", "FieldEvaluation", "Optimiser", "Params", "Setting"]
 
 CONTENDERS: dict[str, Contender] = {
     "stopwise": STOPWISE,

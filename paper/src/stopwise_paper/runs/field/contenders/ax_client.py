@@ -11,7 +11,7 @@ import stopwise as sw
 from stopwise.errors import InputTypeError
 from stopwise_paper.runs.field.contenders.contender import (
     Contender,
-    Evaluated,
+    FieldEvaluation,
     Params,
     Setting,
 )
@@ -44,7 +44,7 @@ class AxClient:
         [(self._trial, self._asked)] = self._client.get_next_trials(max_trials=1).items()
         return dict(self._asked)
 
-    def tell(self, evaluated: Evaluated) -> None:
+    def tell(self, evaluated: FieldEvaluation) -> None:
         """Complete the trial, or the row that stands for it."""
         params, value, _ = evaluated
         trial = self._trial

@@ -12,7 +12,7 @@ import numpy as np
 import stopwise as sw
 from stopwise_paper.runs.field.contenders.contender import (
     Contender,
-    Evaluated,
+    FieldEvaluation,
     Params,
     Setting,
 )
@@ -53,7 +53,7 @@ class BoTorchLoop:
             point = self._best_point()
         return self._domain.decode(point)[0]
 
-    def tell(self, evaluated: Evaluated) -> None:
+    def tell(self, evaluated: FieldEvaluation) -> None:
         """Keep an evaluation that succeeded."""
         params, value, cost = evaluated
         if value is None:

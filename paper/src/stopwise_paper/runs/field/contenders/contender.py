@@ -13,7 +13,7 @@ import stopwise as sw
 Params = Mapping[str, Any]
 
 
-class Evaluated(NamedTuple):
+class FieldEvaluation(NamedTuple):
     """What a contender is told.
 
     Args:
@@ -34,7 +34,7 @@ class Optimiser(Protocol):
         """The configuration to evaluate next."""
         ...
 
-    def tell(self, evaluated: Evaluated) -> None:
+    def tell(self, evaluated: FieldEvaluation) -> None:
         """What came of it."""
         ...
 

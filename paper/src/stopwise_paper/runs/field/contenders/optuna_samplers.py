@@ -12,7 +12,7 @@ import stopwise as sw
 from stopwise.errors import InputTypeError
 from stopwise_paper.runs.field.contenders.contender import (
     Contender,
-    Evaluated,
+    FieldEvaluation,
     Params,
     Setting,
 )
@@ -50,7 +50,7 @@ class OptunaStudy:
                 params[name] = self._trial._suggest(name, distribution(parameter))  # noqa: SLF001
         return params
 
-    def tell(self, evaluated: Evaluated) -> None:
+    def tell(self, evaluated: FieldEvaluation) -> None:
         """Tell the trial; what stands for it is added, and what was asked for counts as failed."""
         import optuna
 

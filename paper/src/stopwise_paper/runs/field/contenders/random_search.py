@@ -8,7 +8,7 @@ import numpy as np
 import stopwise as sw
 from stopwise_paper.runs.field.contenders.contender import (
     Contender,
-    Evaluated,
+    FieldEvaluation,
     Params,
     Setting,
 )
@@ -25,7 +25,7 @@ class RandomSearch:
         """A configuration at random."""
         return self._domain.decode(self._domain.sobol(1, self._rng))[0]
 
-    def tell(self, evaluated: Evaluated) -> None:
+    def tell(self, evaluated: FieldEvaluation) -> None:
         """Nothing is learned."""
 
     def would_stop(self) -> bool:

@@ -10,7 +10,7 @@ import stopwise as sw
 from stopwise.errors import InputTypeError
 from stopwise_paper.runs.field.contenders.contender import (
     Contender,
-    Evaluated,
+    FieldEvaluation,
     Params,
     Setting,
 )
@@ -32,7 +32,7 @@ class SkoptOptimizer:
         """The next point."""
         return dict(zip(self._names, self._optimizer.ask(), strict=True))
 
-    def tell(self, evaluated: Evaluated) -> None:
+    def tell(self, evaluated: FieldEvaluation) -> None:
         """Tell a value; failures before the first value are told with it."""
         params, value, _ = evaluated
         x = [params[name] for name in self._names]

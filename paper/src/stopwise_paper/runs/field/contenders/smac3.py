@@ -10,7 +10,7 @@ import stopwise as sw
 from stopwise.errors import InputTypeError
 from stopwise_paper.runs.field.contenders.contender import (
     Contender,
-    Evaluated,
+    FieldEvaluation,
     Params,
     Setting,
 )
@@ -44,7 +44,7 @@ class Smac:
         self._trial = self._smac.ask()
         return dict(self._trial.config)
 
-    def tell(self, evaluated: Evaluated) -> None:
+    def tell(self, evaluated: FieldEvaluation) -> None:
         """Tell the trial, or the row that stands for it; a crash has an infinite value."""
         from ConfigSpace import Configuration
         from smac.runhistory.dataclasses import TrialInfo, TrialValue

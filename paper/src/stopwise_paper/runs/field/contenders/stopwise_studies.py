@@ -9,7 +9,7 @@ from functools import partial
 import stopwise as sw
 from stopwise_paper.runs.field.contenders.contender import (
     Contender,
-    Evaluated,
+    FieldEvaluation,
     Params,
     Setting,
 )
@@ -34,7 +34,7 @@ class StopwiseStudy:
         self._trial = self._study.ask()
         return self._trial.params
 
-    def tell(self, evaluated: Evaluated) -> None:
+    def tell(self, evaluated: FieldEvaluation) -> None:
         """Tell it; params are those that were asked for, since the study knows the table."""
         self._study.tell(self._trial, evaluated.value, evaluated.cost)
 
