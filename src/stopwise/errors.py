@@ -44,6 +44,14 @@ def shown(given: object) -> str:
 class StopwiseError(Exception):
     """The base of every error that stopwise raises on purpose."""
 
+    in_shell: str = ""
+    """The message for people at a shell, where it differs."""
+
+    def or_in_shell(self, message: str) -> Self:
+        """The same error, with another message for people at a shell."""
+        self.in_shell = message
+        return self
+
 
 class InputError(StopwiseError, ValueError):
     """A value of the right kind that is outside what is allowed: a price of -1, a nan."""

@@ -432,8 +432,6 @@ def test_numbers_of_numpy_are_numbers(path):
 
 def test_two_writers_are_one_too_many(path):
     study = grown(sw.Study(LINE, lam=0.01, journal=path), 2)
-    with pytest.raises(JournalError, match="written by another study"):
-        sw.Study.resume(path)
     code = f"import stopwise as sw; sw.Study.resume({str(path)!r})"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False

@@ -112,7 +112,7 @@ def test_dearer_evaluations_promise_less():
 
 
 def test_it_reads_as_sentences():
-    found = started().guarantee()
+    found = replace(started().guarantee(), size=None)
     U, C = f"{found.gain:.4g} ± {found.gain_error:.4g}", f"{found.initial_cost:.4g}"
     assert str(found).splitlines() == [
         f"Not proved here: {LEARNED}.",
@@ -142,12 +142,13 @@ def test_where_all_holds_nothing_is_taken_back():
 
 
 def test_thousands_are_set_apart():
-    found = replace(started().guarantee(), gain=1.0, initial_cost=0.0, lam=0.01, cheapest=0.5)
+    found = replace(started().guarantee(), size=None, gain=1.0, initial_cost=0.0)
+    found = replace(found, lam=0.01, cheapest=0.5)
     assert "at most 4,000, the initial design included" in str(found)  # 1/0.01/(0.05 0.5)
 
 
 def test_an_enormous_bound_is_told_by_its_magnitude():
-    found = replace(started().guarantee(), cheapest=1e-9)
+    found = replace(started().guarantee(), cheapest=1e-9, size=None)
     assert f"at most {found.evaluations:.1e}, the initial" in str(found)
 
 

@@ -11,7 +11,8 @@ import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
 from stopwise.study import StudyOptions
 from stopwise.study.external import ExternalStudy
-from stopwise.study.options import may_change, names, spells_out_options
+from stopwise.study.options import may_change, names
+from stopwise.study.signatures import spells_out_options
 from tests.support.sealing import sealed_again
 
 LINE = {"x": sw.Real(0, 1)}
@@ -77,7 +78,8 @@ def test_a_journal_from_before_an_option_is_resumed_with_its_default(tmp_path):
 
 
 def test_what_may_change_is_said_by_the_options():
-    assert may_change() == ["lam", "budget", "acquisition", "stopping", "watch", "max_trials"]
+    decisions = ["lam", "budget", "acquisition", "stopping", "watch", "max_trials"]
+    assert may_change() == [*decisions, "value_name", "cost_unit"]
 
 
 @pytest.mark.parametrize("documented", [sw.Study, sw.minimize])

@@ -403,7 +403,8 @@ def test_a_trial_told_twice_is_refused(started):
     before = state(started)
     message = (
         r"trial 4 was told already \(value 0\.5, cost 1\.0\)\. If that was wrong, study\.amend\(4,"
-        r" value=\.\.\., cost=\.\.\.\) corrects it, .* study\.tell\(trial\.params, value, cost\)\."
+        r" value=\.\.\., cost=\.\.\.\) corrects it\."
+        r" .* study\.tell\(trial\.params, value, cost\)\."
     )
     with pytest.raises(InputError, match=message):
         started.tell(trial, 0.7, cost=1.0)

@@ -110,7 +110,7 @@ def test_an_explanation_speaks_of_it(rule):
 
 def test_a_tolerance_that_it_names_is_checked():
     words = told(DescribedSpread(1e5)).explain()
-    assert "Warning: tolerance amounts to 1e+05 where observed values spread by" in words
+    assert "Warning: tolerance amounts to 100,000 where observed values spread by" in words
 
 
 @BOTH

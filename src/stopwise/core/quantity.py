@@ -1,10 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """The format of numbers in sentences."""
 
+import math
+
 
 def quantity(value: float) -> str:
-    """A number as text, with four significant digits."""
+    """A number as text, with four significant digits, and no power of ten where none is needed.
+
+    Example:
+        >>> [quantity(value) for value in (18.550098781996915, 0.00031, 12345.678, 2.5e9, 1e-7)]
+        ['18.55', '0.00031', '12,346', '2.5e+09', '1e-07']
+    """
+    if 9999.5 <= abs(value) < 1e7:
+        return f"{value:,.0f}"
     return f"{value:.4g}"
+
+
+def measured(value: float, std: float = 0.0) -> str:
+    """A value with its deviation, and no digits that the deviation leaves in doubt.
+
+    Example:
+        >>> measured(18.550098781996915), measured(18.550098781996915, 0.2317)
+        ('18.55', '18.55 +- 0.23')
+    """
+    if not (std > 0.0 and math.isfinite(std) and math.isfinite(value)):
+        return quantity(value)
+    spread = f"{std:.2g}"
+    decimals = 1 - math.floor(math.log10(float(spread)))
+    if not 0 <= decimals <= 6:
+        return f"{quantity(value)} +- {spread}"
+    return f"{value:.{decimals}f} +- {std:.{decimals}f}"
 
 
 def percent(share: float) -> str:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from stopwise.core.units import PLAIN, AnswerUnits
 
 Scale = Literal["log", "linear"]
 
@@ -25,12 +27,14 @@ class Signal:
         n: Observations in all.
         value: The number; nan means that there is no answer yet.
         facts: The few numbers that the rule's sentence needs.
+        units: The names and units of values and costs, for the sentence; they are not recorded.
     """
 
     t: int
     n: int
     value: float
     facts: Mapping[str, float] = field(default_factory=dict)
+    units: AnswerUnits = field(default=PLAIN, compare=False, repr=False)
 
 
 def _moment(signal: Signal) -> int:
@@ -71,3 +75,10 @@ class Trace:
     def upto(self, n: int) -> Trace:
         """The trace as it was after n observations."""
         return Trace.of(tuple(s for s in self.signals if s.n <= n))
+
+    def in_units(self, units: AnswerUnits) -> Trace:
+        """The same record, about which rules speak in these names and units."""
+        if units == PLAIN:
+            return self
+        now = None if self.now is None else replace(self.now, units=units)
+        return Trace(tuple(replace(signal, units=units) for signal in self.signals), now)

@@ -19,7 +19,7 @@ from stopwise.record.outcomes import outcome_of
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import StudyOptions
 from stopwise.study.external import ExternalStudy
-from stopwise.study.options import spells_out_options
+from stopwise.study.signatures import spells_out_options
 
 try:
     from ax.api.client import Client

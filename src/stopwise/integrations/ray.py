@@ -18,7 +18,7 @@ from stopwise.integrations._ray_results import read_results
 from stopwise.record.history import History, Trial
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.external import ExternalStudy
-from stopwise.study.options import spells_out_options
+from stopwise.study.signatures import spells_out_options
 
 try:
     from ray.tune import Stopper

@@ -29,7 +29,8 @@ from stopwise.integrations.foreign_space import (
 )
 from stopwise.record.history import Observation, Trial
 from stopwise.study import Study, StudyOptions
-from stopwise.study.options import defaults, names, spells_out_options
+from stopwise.study.options import defaults, names
+from stopwise.study.signatures import spells_out_options
 
 try:
     from sklearn.model_selection._search import BaseSearchCV

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, overload
 
+from stopwise.core.html_table import html_table
 from stopwise.errors import MissingExtraError
 from stopwise.record.outcomes import Infeasible, Outcome
 
@@ -74,6 +75,9 @@ class Observation:
         return isinstance(self.outcome, Infeasible)
 
 
+_SHOWN = 20  # evaluations in a notebook's table
+
+
 @dataclass(frozen=True, slots=True)
 class History:
     """Observations in the order in which they were told."""
@@ -121,6 +125,29 @@ class History:
     def spent(self) -> float:
         """Sum of the costs that were charged."""
         return float(sum(o.cost for o in self.observations if o.charged))
+
+    def _repr_html_(self) -> str:
+        """The history in a notebook: the last evaluations, as a table."""
+        shown = self.observations[-_SHOWN:]
+        names = list(dict.fromkeys(name for o in shown for name in o.params))
+        measured = list(dict.fromkeys(name for o in shown for name in o.outcomes))
+        rows = [
+            [
+                o.number,
+                *(o.params.get(name, "") for name in names),
+                "failed" if o.value is None else o.value,
+                o.cost,
+                *(o.outcomes.get(name, "") for name in measured),
+                o.message,
+            ]
+            for o in shown
+        ]
+        head = ["trial", *names, "value", "cost", *measured, "message"]
+        if not any(o.message for o in shown):
+            head, rows = head[:-1], [row[:-1] for row in rows]
+        left_out = len(self) - len(shown)
+        words = f"{len(self)} evaluations" + (f", the last {len(shown)} of them:" * bool(left_out))
+        return f"<p>{words}</p>{html_table(head, rows)}"
 
     def to_frame(self) -> Any:  # noqa: ANN401  pandas is optional
         """The history as a pandas DataFrame: number, params, value, cost, message, outcomes.

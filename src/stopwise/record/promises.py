@@ -75,6 +75,15 @@ class Promises(Sequence[Promise]):
         return float(sum(p.delivered or 0.0 for p in self.told.entries))
 
     def __str__(self) -> str:
+        return self.words()
+
+    def words(self, of: str = "") -> str:
+        """What was promised and what came, as a sentence.
+
+        Args:
+            of: What is gained, if it has a name: ``"misread %"``.
+        """
         count = len(self.told)
         choices = "1 choice" if count == 1 else f"{count} choices"
-        return f"promised {quantity(self.promised)} in {choices}, {quantity(self.delivered)} came"
+        promised = f"{quantity(self.promised)} {of}".strip()
+        return f"promised {promised} in {choices}, {quantity(self.delivered)} came"

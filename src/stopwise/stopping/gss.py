@@ -69,9 +69,9 @@ class GSS(ThresholdRule):
     def sentence(self, now: Signal, level: float) -> str:
         """What the last evaluations gained, and what would be worth going on for."""
         return (
-            f"the last {self.window} evaluations gained {quantity(now.facts['gain'])}, which is"
-            f" {quantity(now.value)} of the interquartile range; the least worth going on for is"
-            f" {quantity(level)}"
+            f"the last {self.window} evaluations gained {quantity(now.facts['gain'])}"
+            f"{now.units.in_value}, which is {quantity(now.value)} of the interquartile range;"
+            f" the least worth going on for is {quantity(level)}"
         )
 
     def waiting(self, now: Signal) -> str:  # noqa: ARG002

@@ -105,7 +105,7 @@ class PBGI(ThresholdRule):
             gain = now.facts["gain"]
             sentence = (
                 f"the best remaining candidate is expected to {gained(now)} and costs"
-                f" {quantity(cost)}"
+                f" {now.units.cost(cost)}"
             )
             if self.lam != 1.0 or currency(now) is None:
                 price = in_currency(self.lam * cost, currency(now))

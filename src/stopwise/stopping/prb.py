@@ -130,6 +130,7 @@ class ProbabilisticRegretBound(ThresholdRule):
         samples = int(now.facts.get("samples", 0))
         how = f"from {samples} samples" if samples else "without a sample"
         return (
-            f"the probability that more than {quantity(self.epsilon)} can still be gained is put"
-            f" at {quantity(now.value)} ({how}); the risk allowed is {quantity(level)}"
+            f"the probability that more than {quantity(self.epsilon)} can still be gained"
+            f"{now.units.in_value} is put at {quantity(now.value)} ({how}); the risk"
+            f" allowed is {quantity(level)}"
         )

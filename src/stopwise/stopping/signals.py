@@ -149,7 +149,7 @@ def in_currency(amount: float, unit: str | None) -> str:
 def gained(now: Signal) -> str:
     """A clause about the gain: "gain 0.1", or "be worth 12 dollars more" with a utility."""
     unit, gain = currency(now), now.facts["gain"]
-    return f"gain {quantity(gain)}" if unit is None else f"be worth {in_currency(gain, unit)} more"
+    return now.units.gain(gain) if unit is None else f"be worth {in_currency(gain, unit)} more"
 
 
 def discount(now: Signal) -> str:

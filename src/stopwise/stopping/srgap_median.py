@@ -90,9 +90,9 @@ class SRGapMedian(ThresholdRule):
     def sentence(self, now: Signal, level: float) -> str:
         """What the last evaluation changed, and the fraction of what the first ones did."""
         return (
-            f"the last evaluation moved the expected regret by at most {quantity(now.value)}, and"
-            f" {quantity(self.chi)} of its median over the first {self.initial} evaluations is"
-            f" {quantity(level)}"
+            f"the last evaluation moved the expected regret{now.units.in_value} by at most"
+            f" {quantity(now.value)}, and {quantity(self.chi)} of its median over the"
+            f" first {self.initial} evaluations is {quantity(level)}"
         )
 
     def waiting(self, now: Signal) -> str:

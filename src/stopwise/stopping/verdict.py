@@ -32,6 +32,13 @@ class Verdict:
     def __str__(self) -> str:
         return self.reason
 
+    def _repr_html_(self) -> str:
+        """The verdict in a notebook."""
+        from html import escape
+
+        answer = "Stop" if self.stop else "Go on"
+        return f"<p><strong>{answer}</strong> ({escape(self.rule)}): {escape(self.reason)}.</p>"
+
     @classmethod
     def at_most(cls, rule: str, value: float, threshold: float, sentence: str) -> Verdict:
         """Stop if value <= threshold; ties stop, nan never does."""

@@ -66,7 +66,7 @@ def budget_worth(
     if not len(trace) or trace.current.n != snapshot.n:
         return None
     lam = lams_of_budget(acquisition, trace)[trace.current.t]
-    return BudgetWorth(acquisition.lam0, lam, PBGI(lam).verdict(trace))
+    return BudgetWorth(acquisition.lam0, lam, PBGI(lam).verdict(trace.in_units(options.units)))
 
 
 def lams_of_budget(acquisition: PBGID, trace: Trace) -> dict[int, float]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 from stopwise.core.beliefs.laws import Loss
@@ -16,6 +17,25 @@ from stopwise.study.model_updates import ModelUpdates
 from stopwise.study.options import StudyOptions
 
 
+class OwnTime:
+    """A stopwatch for the time that is spent in the methods of a study; they may be nested."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0  # of calls that have ended
+        self._depth = 0
+        self._began = 0.0
+
+    def __enter__(self) -> None:
+        if self._depth == 0:
+            self._began = time.perf_counter()
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._began
+
+
 @dataclass(slots=True)
 class StudyContext:
     """The options, space, cost model, event log, model, budget and loss of a study."""
@@ -27,6 +47,7 @@ class StudyContext:
     model: ModelUpdates
     budget: Budget
     loss: Loss | None = field(init=False)
+    own_time: OwnTime = field(default_factory=OwnTime)
 
     def __post_init__(self) -> None:
         self.loss = self.options.loss  # a utility that goes the wrong way is refused here

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import listed
-from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
 from stopwise.record.history import History
 from stopwise.stopping import StoppingRule, Verdict, make_rule
@@ -119,16 +118,16 @@ class Deciding:
         left = self._spending.left
         if left > 0 and cheapest <= self._spending.most_payable:
             return None
-        return money_verdict(
-            spent=state.history.spent, budget=budget, left=left, cheapest=cheapest
-        )
+        units, spent = self._context.options.units, state.history.spent
+        return money_verdict(units, spent=spent, budget=budget, left=left, cheapest=cheapest)
 
     def _of_rules(self) -> Verdict:
         """The verdict of the first rule that stops; if none does, of the first rule."""
         verdicts = [self._of_rule(rule) for rule in self._rules]
         if not verdicts:  # the budget alone decides
             left, budget = self._spending.left, self._context.budget.total or 0.0
-            sentence = f"{quantity(left)} of {quantity(budget)} are left: go on"
+            units = self._context.options.units
+            sentence = f"{units.cost(left)} of {units.cost(budget)} are left: go on"
             verdicts = [Verdict.not_yet("budget", sentence)]
         return next((v for v in verdicts if v.stop), verdicts[0])
 
@@ -137,7 +136,8 @@ class Deciding:
         fallback = self._context.options.fallback
         if fallback is None or not self._snapshots.now().rests_on_fallback:
             return verdict
-        note = f"gains are reckoned from the fallback of {quantity(fallback)}, which nothing"
+        said = self._context.options.units.number(fallback)
+        note = f"gains are reckoned from the fallback of {said}, which nothing"
         reason = f"{verdict.reason} ({note} that keeps all limits has bettered)"
         return replace(verdict, reason=reason)
 

@@ -35,6 +35,7 @@ def exclusive(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S,
     def alone(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with self._lock:  # a lock written in C: no interrupt comes between taking and holding it
             self._context.log.settle()
-            return method(self, *args, **kwargs)
+            with self._context.own_time:
+                return method(self, *args, **kwargs)
 
     return alone

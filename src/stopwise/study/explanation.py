@@ -24,6 +24,7 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.limits import LEAST_VALUE, exp_or_inf
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
+from stopwise.core.units import AnswerUnits, settings
 from stopwise.record.history import Observation
 from stopwise.record.promises import Promises
 from stopwise.stopping import StoppingRule, traits_of
@@ -50,7 +51,8 @@ def explain(
         return _explain_looking(context, snapshot, verdict)
     rules = list(rules)
     promises = Promises(tuple(context.state.promises.values()))
-    kept = [f"{str(promises).capitalize()}."] if len(promises.told) else []
+    said = promises.words("" if context.loss else context.options.value_name or "")
+    kept = [f"{said[0].upper()}{said[1:]}."] if len(promises.told) else []
     return "\n".join(
         [
             f"{verdict.rule}: {verdict.reason}.",
@@ -84,7 +86,15 @@ def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
     lam = own_lam(rules, options.lam, SimpleNamespace(lam0=state.lam0))
     if lam is None or snapshot.sup(LogEIPC()).x is None:
         return []
-    found = ladder(state.traces, snapshot, state.history, rules, lam, sign=options.sign)
+    found = ladder(
+        state.traces,
+        snapshot,
+        state.history,
+        rules,
+        lam,
+        sign=options.sign,
+        units=options.units,
+    )
     return found.lines[:-1]  # at which lam it would stop now is said before
 
 
@@ -97,8 +107,9 @@ def _explain_looking(context: StudyContext, snapshot: Snapshot, verdict: Verdict
     chance = math.exp(float(snapshot.belief.log_chance(best.x[None, :])[0]))
     cost = math.exp(_log_price(snapshot, best.x))
     return (
-        f"{verdict.rule}: {verdict.reason}.\nThe likeliest for its price is {params}: it keeps all"
-        f" limits with probability {quantity(chance)} and costs {quantity(cost)}."
+        f"{verdict.rule}: {verdict.reason}.\nThe likeliest for its price is {settings(params)}: it"
+        f" keeps all limits with probability {quantity(chance)} and costs"
+        f" {context.options.units.cost(cost)}."
     )
 
 
@@ -133,6 +144,7 @@ def _remaining(
     snapshot: Snapshot,
     rules: list[StoppingRule],
     decode: Callable[[Array], list[dict[str, Any]]],
+    said: AnswerUnits,
 ) -> str:
     """The best remaining candidate, its expected gain and cost, and the lam at which to go on."""
     best = snapshot.sup(LogEIPC())
@@ -142,14 +154,14 @@ def _remaining(
     gain, cost = math.exp(best.value + log_cost), math.exp(log_cost)
     has_lam = any(traits_of(rule).lam is not None for rule in rules)
     who = "One" if has_lam else "No rule here has a lam; the PBGI rule"
-    gained, units = f"gain {quantity(gain)}", "objective units"
+    gained, unit = said.gain(gain), said.lam
     if snapshot.loss is not None:
         gained = f"be worth {in_currency(gain, snapshot.currency)} more"
-        units = snapshot.currency or "units of worth"
+        unit = f"{snapshot.currency or 'units of worth'} per {said.cost_unit or 'unit of cost'}"
     return (
-        f"The best remaining candidate is {decode(best.x[None, :])[0]}: it is expected to"
-        f" {gained} and costs {quantity(cost)}.\n{who} would go on for any lam below"
-        f" {quantity(exp_or_inf(best.value))} ({units} per unit of cost)."
+        f"The best remaining candidate is {settings(decode(best.x[None, :])[0])}: it is expected"
+        f" to {gained} and costs {said.cost(cost)}.\n{who} would go on for any lam below"
+        f" {quantity(exp_or_inf(best.value))} ({unit})."
     )
 
 
@@ -158,18 +170,19 @@ def _remaining_actions(
 ) -> list[str]:
     """The best remaining candidate; where repeats are allowed, the best observation to make."""
     if not values_one_observation(snapshot):
-        return [_remaining(snapshot, rules, context.domain.decode)]
-    lines = []
+        return [_remaining(snapshot, rules, context.domain.decode, context.options.units)]
+    lines, said = [], context.options.units
     for trial in context.state.pending.values():
         if trial.repeats is not None:
             what = f"Trial {trial.number} is a repeat of trial {trial.repeats}"
-            worth = _worth(trial.worth or 0.0, trial.expected_cost or 0.0, "knowing it better")
+            price = trial.expected_cost or 0.0
+            worth = _worth(trial.worth or 0.0, price, "knowing it better", said)
             lines.append(f"{what}: {worth}.")
     best = best_observation(snapshot)
     if best is None or best.gain <= 0.0:
         return [*lines, "No observation is expected to change which configuration is the best."]
     if best.row is None:
-        what, it = f"evaluates {context.domain.decode(best.x[None, :])[0]}", "it"
+        what, it = f"evaluates {settings(context.domain.decode(best.x[None, :])[0])}", "it"
     else:
         number = context.history.succeeded[best.row].number
         what, it = f"is a repeat of trial {number}", "knowing it better"
@@ -178,20 +191,20 @@ def _remaining_actions(
     rate = quantity(best.gain / best.price)
     return [
         *lines,
-        f"The best remaining action {what}: {_worth(best.gain, best.price, it)}.",
-        f"{who} would go on for any lam below {rate} (objective units per unit of cost).",
+        f"The best remaining action {what}: {_worth(best.gain, best.price, it, said)}.",
+        f"{who} would go on for any lam below {rate} ({said.lam}).",
     ]
 
 
-def _worth(gain: float, price: float, it: str) -> str:
-    return f"{it} is worth {quantity(gain)} and costs {quantity(price)}"
+def _worth(gain: float, price: float, it: str, said: AnswerUnits) -> str:
+    return f"{it} is worth {quantity(gain)}{said.in_value} and costs {said.cost(price)}"
 
 
 def _of_worth(context: StudyContext, snapshot: Snapshot) -> list[str]:
     """What the best value is worth, where there is a utility."""
     if snapshot.loss is None:
         return []
-    value = quantity(context.options.sign * snapshot.best)
+    value = context.options.units.value(context.options.sign * snapshot.best)
     worth = in_currency(-snapshot.level, snapshot.currency)
     return [f"The best value, {value}, is worth {worth}."]
 

@@ -20,7 +20,7 @@ from stopwise.stopping import StoppingRule, Verdict
 from stopwise.study.deciding import Deciding
 from stopwise.study.evaluation import Evaluation, unpacked
 from stopwise.study.exclusive import exclusive
-from stopwise.study.options import spells_out_options
+from stopwise.study.signatures import spells_out_options
 from stopwise.study.study import Study
 from stopwise.study.telling import Value, observations_of
 

@@ -18,6 +18,8 @@ from stopwise.core.checks import as_number
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Bindable, Snapshot
+from stopwise.core.space import Finite
+from stopwise.core.units import PLAIN, AnswerUnits
 from stopwise.errors import InputError
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.study.budget import expected_range
@@ -44,6 +46,8 @@ class Guarantee:
         cheapest: The lowest price of any evaluation, or None where it is not known.
         broken: The assumptions that do not hold for this study, in words.
         units: What gains are counted in, in words.
+        said: The names and units of values and costs.
+        size: How many configurations there are in all; None if any number.
     """
 
     lam: float
@@ -54,6 +58,8 @@ class Guarantee:
     cheapest: float | None
     broken: tuple[str, ...]
     units: str = "objective units"
+    said: AnswerUnits = PLAIN
+    size: int | None = None
 
     @property
     def regret(self) -> float:
@@ -70,6 +76,21 @@ class Guarantee:
         """Bound on evaluations, with probability 1 - delta; None without a lowest price."""
         return None if self.cheapest is None else self.spend / (self.delta * self.cheapest)
 
+    @property
+    def _of_lam(self) -> str:
+        named = self.said.value_name or self.said.cost_unit
+        return f", in {self.said.lam}" if named else ""
+
+    def _evaluations(self, bound: float) -> str:
+        """The bound on evaluations in words, or the length of a table that is shorter."""
+        if self.size is not None and bound >= self.size:
+            return f"Evaluations: at most {self.size}, which is all there are."
+        probability = quantity(1.0 - self.delta)
+        return (
+            f"Evaluations: at most {_whole(bound)}, the initial design included, with probability"
+            f" {probability}."
+        )
+
     def __str__(self) -> str:
         lines = [f"Not proved here: {reason}." for reason in self.broken]
         if self.broken:
@@ -81,20 +102,20 @@ class Guarantee:
                 f"Expected regret plus lam times spend: at most {quantity(self.regret)}"
                 f" (= U + lam C), in {self.units}."
             ),
-            f"Expected spend: at most {quantity(self.spend)} (= U/lam + C), in units of cost.",
+            (
+                f"Expected spend: at most {self.said.cost(self.spend)} (= U/lam + C)"
+                f"{'' if self.said.cost_unit else ', in units of cost'}."
+            ),
         ]
         if self.evaluations is not None:
-            lines.append(
-                f"Evaluations: at most {_whole(self.evaluations)}, the initial design included,"
-                f" with probability {quantity(1.0 - self.delta)}."
-            )
+            lines.append(self._evaluations(self.evaluations))
         lines += [
             (
                 f"U = {quantity(self.gain)} ± {quantity(self.gain_error)} is how far the best"
                 " value of the initial design is expected to lie from the optimum."
             ),
-            f"C = {quantity(self.initial_cost)} is what the initial design cost.",
-            f"lam = {quantity(self.lam)} is what a unit of cost is worth.",
+            f"C = {self.said.cost(self.initial_cost)} is what the initial design cost.",
+            f"lam = {quantity(self.lam)} is what a unit of cost is worth{self._of_lam}.",
         ]
         return "\n".join(lines)
 
@@ -241,7 +262,20 @@ def guarantee_of(
             pending=len(context.state.pending),
             of_model=_unproved(context, snapshot),
         ),
-        "objective units"
-        if context.loss is None
-        else context.options.currency or "units of worth",
+        _units_of_gains(context),
+        context.options.units,
+        _size(context),
     )
+
+
+def _units_of_gains(context: StudyContext) -> str:
+    """What gains are counted in, in words."""
+    if context.loss is None:
+        return context.options.units.of_value
+    return context.options.currency or "units of worth"
+
+
+def _size(context: StudyContext) -> int | None:
+    """How many evaluations there can be at most; None if any number."""
+    is_table = isinstance(context.domain, Finite) and not context.options.replicates
+    return len(context.domain) if is_table else None  # type: ignore[arg-type]  # it is finite

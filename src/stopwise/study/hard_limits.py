@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stopwise.core.quantity import quantity
 from stopwise.core.space import Finite
+from stopwise.core.units import AnswerUnits
 from stopwise.record.history import History
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.context import StudyContext
@@ -52,10 +52,13 @@ def cap_verdict(asked: int, most: int | None) -> Verdict | None:
     return Verdict.at_least("max-trials", asked, most, f"{asked} of at most {most} trials")
 
 
-def money_verdict(*, spent: float, budget: float, left: float, cheapest: float) -> Verdict:
+def money_verdict(
+    units: AnswerUnits, *, spent: float, budget: float, left: float, cheapest: float
+) -> Verdict:
     """Stop: the cheapest remaining evaluation is expected to cost more than what is left."""
     sentence = (
-        f"{quantity(spent)} of the budget of {quantity(budget)} are spent and {quantity(left)} are"
-        f" left, where the cheapest remaining evaluation is expected to cost {quantity(cheapest)}"
+        f"{units.cost(spent)} of the budget of {units.cost(budget)} are spent and"
+        f" {units.cost(left)} are left, where the cheapest remaining evaluation is expected to"
+        f" cost {units.cost(cheapest)}"
     )
     return Verdict(True, "budget", cheapest, left, f"{sentence}: stop")  # noqa: FBT003

@@ -18,6 +18,8 @@ from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Trace
+from stopwise.core.units import PLAIN, AnswerUnits
+from stopwise.errors import InputTypeError
 from stopwise.record.history import History
 from stopwise.record.journal.codec import number
 from stopwise.record.replay import replay
@@ -25,6 +27,7 @@ from stopwise.stopping import PBGI, StoppingRule, traits_of
 from stopwise.stopping.signals import GAIN_PER_COST, gain_per_cost
 
 if TYPE_CHECKING:
+    from stopwise.study.result import Result
     from stopwise.study.study import Study
 
 _FACTORS = (0.01, 0.1, 1 / 3, 1.0, 3.0, 10.0, 100.0)
@@ -41,6 +44,7 @@ class Rung(NamedTuple):
         spent: What was spent by then; so far, if it would not have stopped.
         best: The best value by then; None if there was none.
         is_given: Whether it is the lam of the study.
+        units: The names and units in which it is put into words.
     """
 
     lam: float
@@ -48,6 +52,7 @@ class Rung(NamedTuple):
     spent: float
     best: float | None
     is_given: bool = False
+    units: AnswerUnits = PLAIN
 
     @property
     def when(self) -> str:
@@ -59,8 +64,8 @@ class Rung(NamedTuple):
     @property
     def words(self) -> str:
         """When it would have stopped, what was spent then, and found."""
-        found = "nothing found" if self.best is None else f"best {quantity(self.best)}"
-        return f"{self.when} ({quantity(self.spent)} spent, {found})"
+        found = "nothing found" if self.best is None else f"best {self.units.value(self.best)}"
+        return f"{self.when} ({self.units.cost(self.spent)} spent, {found})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +116,14 @@ class LamLadder(Sequence[Rung]):
     def as_json(self) -> dict[str, Any]:
         """The ladder as JSON can hold it."""
         now = None if self.stops_now is None else number(self.stops_now)
-        return {"rungs": [rung._asdict() for rung in self.rungs], "stops_now": now}
+        rungs = [rung._asdict() for rung in self.rungs]
+        for rung in rungs:
+            del rung["units"]
+        return {"rungs": rungs, "stops_now": now}
 
 
 @single_threaded
-def lam_ladder(study: Study, lams: Sequence[float] | None = None) -> LamLadder:
+def lam_ladder(study: Study | Result, lams: Sequence[float] | None = None) -> LamLadder:
     """When other values of lam would have stopped a study, what was spent then, and found.
 
     Nothing is evaluated, and the study does not change. What is recorded are the expected gains
@@ -123,7 +131,7 @@ def lam_ladder(study: Study, lams: Sequence[float] | None = None) -> LamLadder:
     a study with another lam stops exactly there; PBGI's choices depend on it.
 
     Args:
-        study: Running, finished, or loaded from a journal.
+        study: Running, finished, or loaded from a journal; or the result of one.
         lams: The values; if left out, some around the study's own (or that of its budget; or, if
             it has none, around the one at which it would stop now).
 
@@ -139,6 +147,7 @@ def lam_ladder(study: Study, lams: Sequence[float] | None = None) -> LamLadder:
         >>> ladder[0].stops_after, ladder[2].stops_after
         (None, 4)
     """
+    study = study_of(study)
     snapshot = study.snapshot() if study.history.succeeded else None
     acquisition = study.acquisition
     return ladder(
@@ -149,7 +158,20 @@ def lam_ladder(study: Study, lams: Sequence[float] | None = None) -> LamLadder:
         own_lam([*study.rules, *study.watched], study.options.lam, acquisition),
         lams=lams,
         sign=study.options.sign,
+        units=study.options.units,
     )
+
+
+def study_of(given: Any) -> Study:  # noqa: ANN401  a study or its result
+    """A study; of a result, the study that it came from."""
+    study = getattr(given, "_study", given)
+    if not hasattr(study, "snapshot"):
+        message = (
+            f"a ladder is read off a study, its result or Study.load(path), not"
+            f" {type(given).__name__}."
+        )
+        raise InputTypeError(message)
+    return study  # type: ignore[no-any-return]
 
 
 def own_lam(
@@ -171,6 +193,7 @@ def ladder(
     *,
     lams: Sequence[float] | None = None,
     sign: float = 1.0,
+    units: AnswerUnits = PLAIN,
 ) -> LamLadder:
     """The ladder from recorded signals and this moment; see ``lam_ladder``.
 
@@ -182,6 +205,7 @@ def ladder(
         lam: The study's own lam.
         lams: The values; some around its own if left out.
         sign: 1 to minimise, -1 to maximise.
+        units: The names and units of values and costs.
     """
     trace = with_this_moment(traces.get(GAIN_PER_COST.key, Trace()), snapshot)
     if not len(trace):
@@ -196,7 +220,8 @@ def ladder(
         for value, each in zip(values, replayed, strict=True)
     ]
     own = None if lam is None else float(lam)
-    return LamLadder(tuple(r._replace(is_given=r.lam == own) for r in rungs), now)
+    said = tuple(r._replace(is_given=r.lam == own, units=units) for r in rungs)
+    return LamLadder(said, now)
 
 
 def with_this_moment(trace: Trace, snapshot: Snapshot | None) -> Trace:

@@ -18,10 +18,11 @@ from stopwise.record.history import Trial
 from stopwise.record.journal import ResumeWarning, has_begun
 from stopwise.study import Study
 from stopwise.study.display import Silent
-from stopwise.study.options import check_names, spells_out_options
+from stopwise.study.options import check_names
 from stopwise.study.result import Result
 from stopwise.study.returned import Evaluated, as_telling
 from stopwise.study.saving import interrupts_noted, saved_if_lost, tell_or_save
+from stopwise.study.signatures import spells_out_options
 from stopwise.study.staged.loop import StagedLoop
 
 Objective = Callable[[dict[str, Any]], Any]
@@ -74,7 +75,7 @@ def minimize(
         closing(study),
         interrupts_noted(study),
         saved_if_lost(study),
-        _progress(progress, cost) as display,
+        _progress(progress) as display,
     ):
         return _run(objective, study, cost, executor, workers, display)
 
@@ -96,7 +97,7 @@ def maximize(
         closing(study),
         interrupts_noted(study),
         saved_if_lost(study),
-        _progress(progress, cost) as display,
+        _progress(progress) as display,
     ):
         return _run(objective, study, cost, executor, workers, display)
 
@@ -199,8 +200,8 @@ def _goes_on(study: Study, progress: Silent) -> bool:
     return not verdict.stop
 
 
-def _progress(given: object, cost: object) -> Silent:
-    """The display of the run; it shows costs as durations where they are seconds."""
+def _progress(given: object) -> Silent:
+    """The display of the run."""
     if isinstance(given, Silent):
         return given
     if not isinstance(given, bool):
@@ -208,10 +209,9 @@ def _progress(given: object, cost: object) -> Silent:
         raise InputTypeError(message)
     if not given:
         return Silent()
-    from stopwise.tools.progress import SECONDS, Progress
+    from stopwise.tools.progress import Progress
 
-    seconds = isinstance(cost, str) and cost == "seconds"
-    return Progress(unit=SECONDS if seconds else "")
+    return Progress()
 
 
 def evaluate(objective: Objective, params: dict[str, Any]) -> Evaluated:

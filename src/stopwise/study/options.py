@@ -9,11 +9,10 @@ before the option existed is resumed with its default, or with the value that th
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 from numpy.typing import ArrayLike
 
@@ -41,6 +40,7 @@ from stopwise.core.outcome_limits import Limits, checked_fallback, checked_limit
 from stopwise.core.space import Space
 from stopwise.core.space.constraints import Constraint, checked_constraints
 from stopwise.core.stages import Stages, checked_stages
+from stopwise.core.units import AnswerUnits, checked_name
 from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
 from stopwise.record.journal.codec import Json, OptionCodec, ParamsCodec
@@ -55,8 +55,6 @@ Constraints: TypeAlias = (
 )
 
 _LARGEST_DESIGN = 100_000  # points
-OPTIONS_LINE = "        **options: Each option of ``StudyOptions``.\n"  # in docstrings
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _option(
@@ -132,6 +130,8 @@ class StudyOptions:
             that asks for an inactive parameter does not apply.
         seed: Makes everything that is random repeatable.
         max_trials: A hard cap on trials, the initial design included.
+        value_name: The value in your words, with its unit: ``"misread %"``.
+        cost_unit: The unit of costs: ``"$"``, ``"GPU hours"``; of ``cost="seconds"`` it is known.
         stages: Experimental. Of evaluations that report as they go, such as training runs: the
             steps at which they do, ``sw.Stages(81, eta=3)``. A run may then be left at a stage
             and taken up again; see ``Study.next``.
@@ -158,6 +158,8 @@ class StudyOptions:
     constraints: Constraints | None = _option(None, codec.CONSTRAINTS)
     seed: int = _option(0)
     max_trials: int | None = _option(None, may_change=True)
+    value_name: str | None = _option(None, may_change=True)
+    cost_unit: str | None = _option(None, may_change=True)
     stages: Stages | int | Sequence[int] | None = _option(None, codec.STAGES)
 
     def __post_init__(self) -> None:
@@ -176,6 +178,8 @@ class StudyOptions:
             "constraints": checked_constraints(self.constraints),
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
             "utility": checked_utility(self.utility),
+            "value_name": checked_name("value_name", self.value_name),
+            "cost_unit": checked_name("cost_unit", self.cost_unit),
             "stages": checked_stages(self.stages),
         }
         if self.lam is not None or self.utility is not None:  # a utility is in units of cost
@@ -238,6 +242,11 @@ class StudyOptions:
     def currency(self) -> str:
         """The name of the utility's unit; empty if it has none."""
         return getattr(self.utility, "unit", "")
+
+    @property
+    def units(self) -> AnswerUnits:
+        """The names and units in which people are answered."""
+        return AnswerUnits.of(self.value_name, self.cost_unit, self.cost, self.direction)
 
     @property
     def lam_from_budget(self) -> bool:
@@ -308,38 +317,3 @@ def option_values_from_json(written: Mapping[str, Json], params: ParamsCodec) ->
         else f.metadata["unwritten"]
         for f in fields(StudyOptions)
     }
-
-
-def spells_out_options(leave_out: Collection[str] = ()) -> Callable[[F], F]:
-    """A decorator: the signature of a function with ``**options`` names each option.
-
-    ``help``, notebooks and scikit-learn read signatures; the list itself is written only once.
-
-    Args:
-        leave_out: Options that the function sets itself.
-    """
-
-    def spelled_out(function: F) -> F:
-        signature = inspect.signature(function)
-        parameters = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        taken = {p.name for p in parameters}
-        options = [
-            inspect.Parameter(
-                f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type
-            )
-            for f in fields(StudyOptions)
-            if f.name not in taken and f.name not in leave_out
-        ]
-        function.__signature__ = signature.replace(parameters=[*parameters, *options])  # type: ignore[attr-defined]
-        explain_options(function)
-        return function
-
-    return spelled_out
-
-
-def explain_options(documented: object) -> None:
-    """Write the meaning of each option into a docstring that has the line for ``**options``."""
-    text = documented.__doc__ or ""
-    lines = inspect.cleandoc(StudyOptions.__doc__ or "").partition("Args:\n")[2].splitlines()
-    meanings = "".join(f"    {line}".rstrip() + "\n" for line in lines)
-    documented.__doc__ = text.replace(OPTIONS_LINE, meanings)

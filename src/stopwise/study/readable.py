@@ -12,16 +12,18 @@ import numpy as np
 
 from stopwise.acquisition import Acquisition
 from stopwise.core.numerics.threads import single_threaded
-from stopwise.core.quantity import quantity
 from stopwise.core.traces import Trace
 from stopwise.record.history import History, Trial
 from stopwise.record.promises import Promises
+from stopwise.stopping.verdict import Verdict
 from stopwise.study.best import best_of
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.exclusive import exclusive
+from stopwise.study.hard_limits import cap_verdict
 from stopwise.study.importance import Importance, importances
 from stopwise.study.initial_design import InitialDesign
+from stopwise.study.notebook import of_study
 from stopwise.study.options import StudyOptions
 from stopwise.study.readings import Readings, readings_of
 from stopwise.study.result import Best
@@ -100,6 +102,22 @@ class ReadableStudy:
         return -float(loss(np.array([self.options.sign * value]))[0])
 
     @property
+    def own_seconds(self) -> float:
+        """Seconds that this process has spent in methods of the study: what choosing took."""
+        return self._context.own_time.seconds
+
+    @property
+    @exclusive
+    def verdict(self) -> Verdict | None:
+        """The last answer of ``should_stop``; None if it was not asked."""
+        return self._context.state.verdict
+
+    @exclusive
+    def cap_reached(self) -> Verdict | None:
+        """The verdict of ``max_trials``, if as many were asked for; None while more may be."""
+        return cap_verdict(self._context.state.asked, self.options.max_trials)
+
+    @property
     def spent(self) -> float:
         """Sum of the costs charged so far."""
         return self._context.state.spent
@@ -114,6 +132,11 @@ class ReadableStudy:
         With noise it is the one with the best posterior mean, reported with its deviation.
         """
         return best_of(self._context, self._snapshots)
+
+    @exclusive
+    def _repr_html_(self) -> str:
+        """The study in a notebook."""
+        return of_study(self, self.verdict, self.best, self.spent)
 
     @exclusive
     @single_threaded
@@ -135,6 +158,6 @@ class ReadableStudy:
 
     @exclusive
     def __repr__(self) -> str:
-        values = [self.options.sign * float(o.value or 0.0) for o in self.history.feasible]
-        best = quantity(self.options.sign * min(values)) if values else "none"
-        return f"<Study: {len(self.history)} told, {len(self.pending)} pending, best {best}>"
+        best = best_of(self._context, self._snapshots)
+        found = "none" if best is None else self.options.units.value(best.value, best.std)
+        return f"<Study: {len(self.history)} told, {len(self.pending)} pending, best {found}>"

@@ -14,6 +14,7 @@ from stopwise.core.traces import Trace
 from stopwise.record.history import History
 from stopwise.record.promises import Promises
 from stopwise.stopping.verdict import Verdict
+from stopwise.study.notebook import of_study
 from stopwise.study.options import StudyOptions
 
 if TYPE_CHECKING:
@@ -75,6 +76,14 @@ class Result:
     def options(self) -> StudyOptions:
         """The options of the study."""
         return StudyOptions() if self._study is None else self._study.options
+
+    def explain(self) -> str:
+        """The verdict in words, as ``Study.explain``."""
+        return self.verdict.reason if self._study is None else str(self._study.explain())
+
+    def _repr_html_(self) -> str:
+        """The result in a notebook."""
+        return of_study(self._study, self.verdict, self.best, self.spent)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write a report: one HTML page that needs no other file. Returns its path.

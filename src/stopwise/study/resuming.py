@@ -67,7 +67,7 @@ def resume(
     options = dict(given)
     if "space" in options:
         options["space"], options = plain_space(options["space"], options)
-    file, content = reopen(path)
+    file, content = reopen(path, take_over=again)
     try:
         return _resumed(file, content, options, version, again=again)
     except BaseException:
@@ -115,7 +115,9 @@ def load(path: str | PathLike[str]) -> ResumedStudy:
     stand_ins = (("cost", "reported"), ("acquisition", "logeipc"), ("surrogate", "plain"))
     for name, stand_in in stand_ins:
         if missing := owned(values[name]):
-            notes.append(f"{name} {missing[0]} is not at hand; {stand_in!r} stands in for it")
+            means = ": prices are estimated from what was paid" if name == "cost" else ""
+            note = f"{name} {missing[0]} is not at hand; {stand_in!r} stands in for it{means}"
+            notes.append(note)
             values[name] = stand_in
     if missing := owned(values["utility"]):
         notes.append(f"utility {missing[0]} is not at hand; values stand in for their worth")

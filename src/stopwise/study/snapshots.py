@@ -67,7 +67,8 @@ class Snapshots:
     @property
     def traces(self) -> Mapping[str, Trace]:
         """The recorded signals, by key."""
-        return dict(self._context.state.traces)
+        units = self._context.options.units
+        return {key: trace.in_units(units) for key, trace in self._context.state.traces.items()}
 
     def now(self) -> Snapshot:
         """The snapshot of this moment; kept until something is asked or told."""
@@ -81,7 +82,7 @@ class Snapshots:
         )
         if self._latest is None or key != self._latest[0]:
             self._latest = key, self._made(self._context.model.belief(state))
-        return self._latest[1].with_traces(self.traces)
+        return self._latest[1].with_traces(dict(state.traces))
 
     def _made(self, belief: Belief) -> Snapshot:
         context, state, encoded = self._context, self._context.state, self._context.model.encoded
@@ -135,11 +136,11 @@ class Snapshots:
         A signal is recorded once per number of observations. But it is about points that could
         still be begun, and those that were begun since are not among them any more.
         """
-        state = self._context.state
+        state, units = self._context.state, self._context.options.units
         trace = state.traces[rule.key]
-        if state.beside[rule.key] == len(state.pending):
-            return trace
-        return Trace.of((*trace.signals[:-1], rule.signal(self.now())))
+        if state.beside[rule.key] != len(state.pending):
+            trace = Trace.of((*trace.signals[:-1], rule.signal(self.now())))
+        return trace.in_units(units)
 
     def _is_due(self, rule: StoppingRule, n: int) -> bool:
         trace = self._context.state.traces.get(rule.key, Trace())

@@ -46,11 +46,12 @@ from stopwise.study.explanation import explain
 from stopwise.study.guarantee import Guarantee, guarantee_of
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
-from stopwise.study.options import StudyOptions, explain_options, spells_out_options
+from stopwise.study.options import StudyOptions
 from stopwise.study.plain_space import plain_space
 from stopwise.study.promising import Promising
 from stopwise.study.result import Result
 from stopwise.study.resuming import ResumedStudy, load, resume
+from stopwise.study.signatures import explain_options, spells_out_options
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
 from stopwise.study.staged.parts import StagedParts, staged_parts

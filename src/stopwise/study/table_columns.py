@@ -65,7 +65,8 @@ def _check_equal_rows(space: Candidates, cost: str) -> None:
 
 
 def _warn_of(space: Candidates) -> None:
-    odd = [(name, what) for name in space.names if (what := _looks_like(space, name))]
+    first = space.domain.params(0)
+    odd = [(name, what) for name in space.names if (what := looks_like(name, first[name]))]
     if not odd or space.params_named:
         return
     words = " and ".join(f"{name!r} looks like {what}" for name, what in odd)
@@ -80,8 +81,8 @@ def _warn_of(space: Candidates) -> None:
     )
 
 
-def _looks_like(space: Candidates, name: str) -> str | None:
-    lowered = name.strip().lower()
-    if isinstance(space.domain.params(0)[name], dt.date):
+def looks_like(name: str, cell: object) -> str | None:
+    """What a column seems to be by its name or its first cell; None if it may be a parameter."""
+    if isinstance(cell, dt.date):
         return "a date"
-    return next((what for what, names in _ODD.items() if lowered in names), None)
+    return next((what for what, names in _ODD.items() if name.strip().lower() in names), None)

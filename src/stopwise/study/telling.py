@@ -214,7 +214,7 @@ def _identified(context: StudyContext, trial: Trial | Mapping[str, Any]) -> Tria
     if asked is not None:
         what = f"has params {dict(trial.params)} where this study asked for {asked.params}"
     elif told := state.observed(trial.number):
-        raise InputError(_told_already(told))
+        raise _told_already(told)
     else:
         what = "was not asked of this study"
     message = (
@@ -225,15 +225,19 @@ def _identified(context: StudyContext, trial: Trial | Mapping[str, Any]) -> Tria
     raise InputError(message)
 
 
-def _told_already(told: Observation) -> str:
+def _told_already(told: Observation) -> InputError:
     """How to correct a report, and how to add another evaluation."""
     gave = "it failed" if told.value is None else f"value {told.value!r}"
     n = told.number
-    return (
-        f"trial {n} was told already ({gave}, cost {told.cost!r}). If that was wrong,"
-        f" study.amend({n}, value=..., cost=...) corrects it, or stopwise amend. If the"
+    already = f"trial {n} was told already ({gave}, cost {told.cost!r}). If that was wrong,"
+    return InputError(
+        f"{already} study.amend({n}, value=..., cost=...) corrects it. If the"
         " configuration was evaluated once more, tell its params (a dict), which become a trial of"
         " their own: study.tell(trial.params, value, cost)."
+    ).or_in_shell(
+        f"{already} stopwise amend JOURNAL {n} --value ... --cost ... corrects it. If the"
+        " configuration was evaluated once more, stopwise tell JOURNAL new ... --params JSON makes"
+        " it a trial of its own."
     )
 
 
@@ -281,9 +285,10 @@ def _paid(
     if cost is None:
         message = (
             "a cost is missing: this study learns costs from what is paid, so tell it:"
-            " study.tell(trial, value, cost). In a shell it is stopwise tell with --cost. With"
-            " minimize(), cost='seconds' measures it and cost='reported' reads it from an"
-            " objective that returns (value, cost)."
+            " study.tell(trial, value, cost). With minimize(), cost='seconds' measures it and"
+            " cost='reported' reads it from an objective that returns (value, cost)."
         )
-        raise InputError(message)
+        raise InputError(message).or_in_shell(
+            "a cost is missing: this study learns costs from what is paid, so tell it with --cost."
+        )
     return checked_cost(cost)

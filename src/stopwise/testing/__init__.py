@@ -3,7 +3,8 @@
 
 ``check_acquisition`` and ``check_stopping_rule`` need nothing but stopwise, take a second or two,
 and are deterministic. They raise one ``LawBroken`` that names every law that does not hold, with
-the numbers that show it. ``ACQUISITION_LAWS`` and ``RULE_LAWS`` list the laws.
+the numbers that show it. ``ACQUISITION_LAWS`` and ``RULE_LAWS`` list the laws. A rule and an
+acquisition to copy are in ``stopwise.testing.templates``.
 """
 
 from __future__ import annotations

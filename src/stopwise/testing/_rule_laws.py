@@ -58,7 +58,7 @@ def name(case: RuleCase) -> None:
             raise LawBroken(f"its {what} is {given!r}; give a word")
     if rule.signal_scale not in ("log", "linear"):
         raise LawBroken(f"its signal_scale is {rule.signal_scale!r}; give 'log' or 'linear'")
-    if type(rule).__module__.startswith("stopwise.") and rule.name not in RULES:
+    if type(rule).__module__.startswith("stopwise.stopping.") and rule.name not in RULES:
         raise LawBroken(f"its name {rule.name!r} is not among {', '.join(RULES)}")
 
 

@@ -79,7 +79,7 @@ def test_check_starts_nothing(tmp_path):
     shutil.copy(ROOT / "examples" / "train.py", tmp_path)
     done = stopwise("run", "tune.toml", "--check", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "An improvement of 0.01 is worth 0.5 seconds" in done.stdout
+    assert "An improvement of 0.01 is worth 0.5 s" in done.stdout
     assert "train.py --features=100 --scale=1.0 --ridge=1.0" in done.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["train.py", "tune.toml"]
 

@@ -89,7 +89,8 @@ def test_a_study_by_commands_is_the_study_in_one_process(begin):
         assert asked["expected_cost"] == trial.expected_cost
         value, cost = loss(trial.params), 1 + trial.params["x"]
         told = stopwise("tell", journal, trial.number, repr(value), "--cost", repr(cost))
-        assert told.out == f"trial {trial.number} gave {value!r}, at a cost of {cost!r}\n"
+        seconds = study.options.units.cost(cost)
+        assert told.out == f"trial {trial.number} gave {value:.4g}, at a cost of {seconds}\n"
         study.tell(trial, value, cost)
     assert answer.code == 3
     assert answer.out == f"{study.should_stop().rule}: {study.should_stop().reason}.\n"
@@ -133,7 +134,7 @@ def test_negative_values_failures_outcomes_and_data_from_elsewhere(begin):
     assert stopwise("tell", journal, 1, "--failed", "no power", "--cost", 1).code == 0
     params = json.dumps({"x": 0.5, "kind": "a"})
     elsewhere = ("new", "1e-3", "--params", params, "--outcome", "harm=-1", "--cost", 4)
-    assert stopwise("tell", journal, *elsewhere).out == "trial 2 gave 0.001, at a cost of 4.0\n"
+    assert stopwise("tell", journal, *elsewhere).out == "trial 2 gave 0.001, at a cost of 4 s\n"
     first, second, third = sw.Study.load(journal).history
     assert (first.value, first.infeasible, first.outcomes) == (-1.5, True, {"harm": 3.2})
     assert (second.failed, second.message, second.cost) == (True, "no power", 1.0)
@@ -182,7 +183,9 @@ def test_ask_unless_stopped_ends_with_the_verdict(begin):
     assert (done.code, done.out) == (3, "")
     assert "3 of at most 3 trials" in done.err
     assert journal.stat().st_size == size
-    assert stopwise("ask", journal).code == 0  # whatever the verdict is
+    done = stopwise("ask", journal)  # a hard cap holds, whether the verdict is asked or not
+    assert (done.code, done.out) == (3, "")
+    assert journal.stat().st_size == size
 
 
 def test_when_nothing_is_left_ask_says_so(tmp_path):
@@ -214,7 +217,7 @@ def test_a_trial_that_nobody_will_tell_is_given_up(begin):
         (("tell", "JOURNAL", "0", "1", "--failed", "x"), "given were '1' and --failed"),
         (("tell", "JOURNAL", "0", "one"), "the value must be a number, not 'one'"),
         (("tell", "JOURNAL", "zero", "1"), "a whole number, as `ask` gave it, not 'zero'"),
-        (("tell", "JOURNAL", "0", "1"), "stopwise tell with --cost"),
+        (("tell", "JOURNAL", "0", "1"), "so tell it with --cost"),
         (("tell", "JOURNAL", "0", "1", "--outcome", "harm"), "toxicity=3.2"),
         (("tell", "JOURNAL", "0", "1", "--params", "{}"), "--params goes with `new`"),
         (("tell", "JOURNAL", "new", "1"), "--params goes with `new`"),
@@ -244,8 +247,13 @@ def test_what_is_outside_is_exit_code_1(begin):
     journal = begin("", "--lam", "0.01")
     done = stopwise("new", journal, "--space", journal.parent / "space.toml", "--lam", "1")
     assert (done.code, "exists already" in done.err) == (1, True)
-    done = stopwise("ask", journal.parent / "nowhere.jsonl")
-    assert (done.code, "there is no journal" in done.err) == (1, True)
+    assert "Study.resume" not in done.err
+
+
+@pytest.mark.parametrize("command", ["ask", "verdict", "report", "audit"])
+def test_a_journal_that_does_not_exist_is_exit_code_2(command, tmp_path):
+    done = stopwise(command, tmp_path / "nowhere.jsonl")
+    assert (done.code, "there is no " in done.err) == (2, True)
 
 
 # ---------------------------------------------------------------------------- several callers
@@ -255,7 +263,7 @@ def test_a_caller_waits_for_its_turn(begin):
     journal = begin("", "--lam", "0.01")
     study = sw.Study.resume(journal, again=False)
     done = stopwise("ask", journal, "--wait", "0.05")
-    assert (done.code, "being written by another study" in done.err) == (1, True)
+    assert (done.code, "being written by another process" in done.err) == (1, True)
     threading.Timer(0.3, study.close).start()
     with mock.patch("stopwise.tools.cli._studies._SILENT", 0.1):
         done = stopwise("ask", journal)
@@ -370,11 +378,12 @@ def test_a_wrong_report_is_amended(begin):
     stopwise("ask", journal, "-n", "2")
     stopwise("tell", journal, 0, "31", "--cost", "5")
     done = stopwise("tell", journal, 0, "0.31", "--cost", "5")
-    assert (done.code, "study.amend(0, value=..., cost=...)" in done.err) == (2, True)
+    assert (done.code, "stopwise amend JOURNAL 0 --value ..." in done.err) == (2, True)
+    assert "study.amend" not in done.err
     done = stopwise("amend", journal, 0, "--value", "-0.31")
-    assert done.out == "amended: trial 0 gave -0.31, at a cost of 5.0\n"
+    assert done.out == "amended: trial 0 gave -0.31, at a cost of 5 s\n"
     done = stopwise("amend", journal, 0, "--failed", "wrong flask", "--cost", "7")
-    assert done.out == "amended: trial 0 failed (wrong flask), at a cost of 7.0\n"
+    assert done.out == "amended: trial 0 failed (wrong flask), at a cost of 7 s\n"
     [told] = sw.Study.load(journal).history
     assert (told.message, told.cost) == ("wrong flask", 7.0)
 

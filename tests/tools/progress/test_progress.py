@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import stopwise as sw
+from stopwise.core.units import AnswerUnits, amount
 from stopwise.errors import InputTypeError
 from stopwise.record.history import Observation
 from stopwise.record.outcomes import Completed
@@ -33,7 +34,7 @@ from stopwise.tools.progress.painters import (
     rows,
 )
 from stopwise.tools.progress.view import told, view_of
-from stopwise.tools.progress.words import amount, configuration, printable, shortened, times
+from stopwise.tools.progress.words import configuration, printable, shortened, times
 
 TABLE = sw.Candidates([{"x": i, "y": (5 * i) % 7} for i in range(40)])
 LINE = {"x": sw.Real(0.0, 1.0)}
@@ -90,9 +91,18 @@ def test_what_choices_promised_and_what_came_is_shown_once_one_is_told():
         (4.5, "hours", "4.5 hours"),
         (0.01234, SECONDS, "0.0123 s"),
         (12.34, SECONDS, "12.3 s"),
-        (59.97, SECONDS, "60 s"),
-        (125.0, SECONDS, "2 min 5 s"),
-        (3599.9, SECONDS, "1 h 0 min"),
+        (59.97, SECONDS, "1 min"),
+        (125.0, "seconds", "2 min 5 s"),
+        (3599.9, SECONDS, "1 h"),
+        (4320.0, SECONDS, "1 h 12 min"),
+        (200000.0, SECONDS, "2 d 7 h"),
+        (-4320.0, SECONDS, "-1 h 12 min"),
+        (12.5, "$", "$12.50"),
+        (3.0, "$", "$3"),
+        (1234.5, "€", "€1,234"),
+        (0.004, "$", "$0.004"),
+        (-2.0, "$", "-$2"),
+        (20.0, "%", "20 %"),
         (math.nan, SECONDS, "nan s"),
     ],
 )
@@ -132,9 +142,10 @@ def test_the_distance_is_gain_over_price():
     expected = facts["gain"] / (0.05 * facts["cost"])
     view = view_of(study, "euros")
     [stop] = view.stops
-    assert stop.text == f"next worth {times(expected)} its price"
-    assert view.next == f"expected to gain {facts['gain']:.4g} for {facts['cost']:.4g} euros"
-    assert view.spent.text == "12 euros"
+    assert stop.text == f"the best candidate left is worth {times(expected)} its price"
+    gain = f"expected to gain {facts['gain']:.4g} for {facts['cost']:.4g} euros"
+    assert view.next == f"the best candidate left is {gain}"
+    assert view.spent.text.startswith("12 euros; stopwise itself took ")
     assert view.trials == "12"
     best = study.best
     assert view.best.startswith(f"{best.value:.4g} (trial {best.number}) x={best.params['x']} ")
@@ -170,17 +181,17 @@ def test_the_initial_design_comes_first():
 def test_a_budget_without_lam():
     study = run_by_hand(sw.Study(TABLE, budget=20), valley, 10)
     view = view_of(study)
-    assert view.spent.text == "10 of 20"
+    assert view.spent.text.startswith("10 of 20; stopwise itself took ")
     assert view.spent.share == 0.5
     assert view.stops[0].text == "when nothing that is left is affordable"
-    assert view.next.startswith("expected to gain ")
+    assert view.next.startswith("the best candidate left is expected to gain ")
 
 
 def test_each_rule_that_is_obeyed_has_its_line():
     rules = [PBGI(0.05), Convergence(50), FixedTrials(30)]
     study = run_by_hand(sw.Study(TABLE, lam=0.05, stopping=rules, watch="gss"), valley, 9)
     first, second, third = view_of(study).stops
-    assert first.text.startswith("next worth ")
+    assert first.text.startswith("the best candidate left is worth ")
     assert second.text.startswith("convergence: ")
     assert third.text.startswith("fixed: ")
 
@@ -195,7 +206,10 @@ def test_nothing_told_failures_and_what_runs():
     line = told(study.history[0])
     assert line.startswith("trial 0 failed after 1: out of memory xxx")
     assert len(line) < 100
-    assert told(Observation(3, {}, Completed(0.5), 2.5), SECONDS) == "trial 3: 0.5 for 2.5 s"
+    assert (
+        told(Observation(3, {}, Completed(0.5), 2.5), AnswerUnits("", SECONDS))
+        == "trial 3: 0.5 for 2.5 s"
+    )
 
 
 def test_running_trials_say_since_when():
@@ -225,8 +239,9 @@ def test_one_line_for_each_trial_and_one_for_the_end():
     for observation, line in zip(result.history, lines, strict=False):
         assert line.startswith(f"trial {observation.number}: {observation.value:.4g} for 1 euros")
         assert " | best " in line
-    assert "| next expected to gain " in lines[-2]
-    assert lines[-1] == f"Spent {result.spent:g} euros; pbgi: {result.verdict.reason}."
+    assert "| the best candidate left is expected to gain " in lines[-2]
+    assert lines[-1].startswith(f"Spent {result.spent:g} euros; stopwise itself took ")
+    assert lines[-1].endswith(f" s. pbgi: {result.verdict.reason}.")
     # the line of a trial knows what the rules said after it
     ratio = float(re.search(r"worth ([\d.]+) times", lines[-2])[1])
     assert ratio <= 1.0
@@ -379,7 +394,7 @@ def test_the_live_view_fits_a_narrow_terminal(a_terminal, monkeypatch):
     plain = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())  # colours take no room
     lines = CONTROL.sub("\n", plain).split("\n")
     assert max(map(len, lines)) <= 30
-    assert any(re.fullmatch(r"   next  expected to gain .*…", line) for line in lines)
+    assert any(re.fullmatch(r"   left  the best candidate .*…", line) for line in lines)
 
 
 def test_the_live_view_shows_it_all(a_terminal):
@@ -390,7 +405,7 @@ def test_the_live_view_shows_it_all(a_terminal):
         " trials  ",
         "   best  ",
         "  spent  ",
-        "   next  ",
+        "   left  ",
         "  stop?  ",
         "running  trial ",
     ):

@@ -267,3 +267,24 @@ def test_a_served_page_follows_the_run(chromium, tmp_path):
         assert "3 trials so far" in page.title()
         page.close()
     assert logged == []
+
+
+@pytest.mark.parametrize("width", [360, 640, 1000, 1280, 1600])
+def test_it_is_readable_at_every_width(opened, width):
+    page = opened(page_of("stopped"), viewport={"width": width, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    heights = page.eval_on_selector_all(
+        ".sw-chart text", "all => all.map(text => text.getBoundingClientRect().height)"
+    )
+    assert 11.0 <= min(heights) <= max(heights) <= 21.0
+    widths = page.eval_on_selector_all(".plot", "all => all.map(plot => plot.clientWidth)")
+    assert max(widths) <= 42 * 16
+    if width >= 1000:  # two pictures side by side, and no table that must be scrolled sideways
+        left, right = page.eval_on_selector_all(
+            ".two .plot", "all => all.slice(0, 2).map(plot => plot.getBoundingClientRect().x)"
+        )
+        assert left < right
+        hidden = page.eval_on_selector_all(
+            ".all", "all => all.map(table => table.scrollWidth - table.clientWidth)"
+        )
+        assert max(hidden) <= 0

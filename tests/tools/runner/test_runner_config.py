@@ -378,8 +378,8 @@ def test_check_says_what_would_happen(loaded, tmp_path):
     text = description(config)
     assert "The first trial would run: true --lr=0.01 --act=tanh" in text
     assert "An improvement of 0.01 is worth 5 units of money" in text
-    assert "0.002 (lam)" in text
-    assert "its time at 3 an hour" in text
+    assert "0.002 (lam, in objective units)" in text
+    assert "its time at 3 units of money an hour" in text
     design = re.findall(r"^ +\d+  lr = ", text, re.MULTILINE)
     assert len(design) == new_study(config).n_initial
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tune.toml"]
@@ -493,10 +493,10 @@ def test_an_argument_about_an_inactive_parameter_is_left_out():
 
 def test_the_check_says_what_lam_means(loaded):
     text = description(loaded(f"timeout = 100\n{GOOD}[search]\nbounds = [0, 1]\n"))
-    assert "  lam = 0.002 (given): an improvement of 0.01 pays for 5 seconds;" in text
-    assert "  lam = 0.02: an improvement of 0.01 pays for 0.5 seconds;" in text
+    assert "  lam = 0.002 (given): an improvement of 0.01 pays for 5 s;" in text
+    assert "  lam = 0.02: an improvement of 0.01 pays for 0.5 s;" in text
     assert "a trial that runs into the timeout must promise 0.2" in text
-    assert "nothing is worth more than 500 seconds in all" in text
+    assert "nothing is worth more than 8 min 20 s in all" in text
     by_budget = GOOD.replace("improvement = 0.01\ncost = 5.0", "").replace("[worth]", "")
     assert "What other lams" not in description(loaded(f"budget = 100\n{by_budget}"))
 

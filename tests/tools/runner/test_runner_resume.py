@@ -95,7 +95,7 @@ def test_the_example_runs(tmp_path, run):
         shutil.copy(ROOT / "examples" / name, tmp_path)
     code, out, err = run(tmp_path)
     assert (code, err) == (0, ""), out
-    assert "Best rmse: 0.1" in out
+    assert "Best: rmse 0.1" in out
     assert out.rstrip().endswith("stop.")
     assert (tmp_path / "tune.jsonl").exists()
     assert "rmse" in (tmp_path / "tune.trials" / "0000" / "stdout").read_text()

@@ -18,7 +18,8 @@ from stopwise.integrations.optuna._mirror import direction_of
 from stopwise.integrations.optuna._mirrors import Mirrors
 from stopwise.integrations.optuna._sampler import StopwiseSampler
 from stopwise.stopping.verdict import Verdict
-from stopwise.study.options import StudyOptions, spells_out_options
+from stopwise.study.options import StudyOptions
+from stopwise.study.signatures import spells_out_options
 
 # The sampler chooses; Optuna knows the direction and counts trials.
 _CALLBACK_SETS = ("direction", "acquisition", "watch", "max_trials", "start_from")

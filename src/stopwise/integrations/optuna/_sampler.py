@@ -22,7 +22,7 @@ from stopwise.integrations.optuna._mirror import Mirror
 from stopwise.integrations.optuna._mirrors import Mirrors
 from stopwise.integrations.optuna._proposal import Knowledge, Proposal
 from stopwise.integrations.optuna._space import Distributions
-from stopwise.study.options import spells_out_options
+from stopwise.study.signatures import spells_out_options
 
 # The callback decides when to stop, and Optuna knows the direction and what is enqueued.
 SAMPLER_SETS = ("direction", "stopping", "watch", "max_trials", "start_from")

@@ -19,8 +19,8 @@ from typing import Any
 from stopwise.core.space import Domain
 from stopwise.errors import JournalError, StopwiseError
 from stopwise.record.events import Event
-from stopwise.record.journal._creation import JournalInUseError
 from stopwise.record.journal._lines import as_line, from_line
+from stopwise.record.journal._lock import JournalInUseError
 from stopwise.record.journal.codec import ParamsCodec, space_as_json
 from stopwise.record.journal.file import LineFile, NextLine
 from stopwise.record.journal.reading import SCHEMA, Read, is_unfinished, read_lines
@@ -197,8 +197,18 @@ def look_at(path: str | PathLike[str]) -> JournalContent:
     return _content(place, read_lines(place))
 
 
-def reopen(path: str | PathLike[str]) -> tuple[LineFile, JournalContent]:
-    """Open a journal to append to it: the locked file, and its content."""
+def reopen(
+    path: str | PathLike[str], *, take_over: bool = False
+) -> tuple[LineFile, JournalContent]:
+    """Open a journal to append to it: the locked file, and its content.
+
+    Args:
+        path: Path of the file.
+        take_over: Whether a study that this thread has opened on it before is closed, so that
+            this one goes on in its place.
+    """
+    if take_over:
+        LineFile.take_over(_absolute(path))
     file, read = LineFile.reopen(_absolute(path))
     return file, _content(file.path, read)
 

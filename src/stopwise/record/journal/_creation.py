@@ -13,11 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from stopwise.errors import JournalError
+from stopwise.record.journal._lock import BINARY, lock, release
 from stopwise.record.journal.reading import is_unfinished
-
-
-class JournalInUseError(JournalError):
-    """A journal that another writer has open."""
 
 
 def created(path: Path, content: bytes) -> int:
@@ -27,6 +24,8 @@ def created(path: Path, content: bytes) -> int:
     """
     try:
         _remove_unfinished(path)
+        if not _CAN_LINK:
+            return _exclusive(path, content)
         try:
             return _linked(path, content, hidden=None)
         except FileExistsError:
@@ -56,7 +55,23 @@ def _linked(path: Path, content: bytes, hidden: Path | None) -> int:
             if hidden is not None:
                 hidden.unlink(missing_ok=True)
     except BaseException:
-        os.close(descriptor)
+        release(descriptor)
+        raise
+    return descriptor
+
+
+def _exclusive(path: Path, content: bytes) -> int:
+    """Create a file by its name, where an open one can be neither linked nor renamed (Windows).
+
+    A process that is killed meanwhile may leave a part of the first line, which holds nothing and
+    is replaced by the next attempt.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
+    try:
+        lock(descriptor, path)
+        write_at(descriptor, content, 0)
+    except BaseException:
+        release(descriptor)
         raise
     return descriptor
 
@@ -83,40 +98,40 @@ def _link(source: Path | str, path: Path) -> None:
 def _remove_unfinished(path: Path) -> None:
     """Remove a file that is empty or ends within its header, unless somebody is writing it."""
     try:
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = os.open(path, os.O_RDWR | BINARY)
     except OSError:
         return
-    with os.fdopen(descriptor, "rb") as file, suppress(JournalError):
-        lock(descriptor, path)
-        is_there = os.path.samestat(os.fstat(descriptor), path.stat())
-        if is_there and is_unfinished(file.read()):
-            path.unlink()
+    is_empty = False
+    try:
+        with suppress(JournalError), os.fdopen(descriptor, "rb", closefd=False) as file:
+            lock(descriptor, path)
+            is_there = os.path.samestat(os.fstat(descriptor), path.stat())
+            is_empty = is_there and is_unfinished(file.read())
+            if is_empty and _CAN_LINK:
+                path.unlink()
+    finally:
+        release(descriptor)
+    if is_empty and not _CAN_LINK:  # an open file cannot be removed there
+        path.unlink(missing_ok=True)
+
+
+def _pwrite(descriptor: int, data: memoryview, position: int) -> int:
+    """``os.pwrite`` for systems without it."""
+    os.lseek(descriptor, position, os.SEEK_SET)
+    return os.write(descriptor, data)
+
+
+_CAN_LINK = os.name == "posix"
 
 
 def write_at(descriptor: int, data: bytes, position: int) -> None:
     """Write bytes at a position; they are on disk when this returns."""
     view = memoryview(data)
     while view:  # each pass writes a byte at least, or raises
-        written = os.pwrite(descriptor, view, position)
+        write = os.pwrite if hasattr(os, "pwrite") else _pwrite
+        written = write(descriptor, view, position)
         view, position = view[written:], position + written
     os.fsync(descriptor)
-
-
-def lock(descriptor: int, path: Path) -> None:
-    """Lock a file for this writer; an error if there is another one."""
-    try:
-        import fcntl
-    except ImportError as error:  # pragma: no cover  Windows
-        message = "a journal needs the file locks of Linux or macOS; leave journal= out here."
-        raise JournalError(message) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        message = (
-            f"{path} is being written by another study, here or in another process: wait until it"
-            " ends or close it. To look at it meanwhile use Study.load(path)."
-        )
-        raise JournalInUseError(message) from error
 
 
 def unusable(path: Path, error: OSError) -> JournalError:
@@ -127,6 +142,9 @@ def unusable(path: Path, error: OSError) -> JournalError:
         return JournalError(
             f"{path} exists already: go on with it by Study.resume({str(path)!r}), or give another"
             " path."
+        ).or_in_shell(
+            f"{path.name} exists already: go on with it by stopwise ask, tell and verdict, or give"
+            " another path."
         )
     return JournalError(
         f"{path} cannot be used as a journal: {error.strerror or error}. Nothing of it was"

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The file of a journal: lines of JSON, created atomically, appended to by one writer at a time.
 
-POSIX only: the lock is ``flock``, which the kernel releases when its process ends, however it
-ends.
+Its lock (``_lock.py``) is released when its process ends, however it ends.
 """
 
 from __future__ import annotations
@@ -10,13 +9,15 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import threading
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stopwise.errors import JournalError
-from stopwise.record.journal._creation import created, lock, unusable, write_at
+from stopwise.record.journal._creation import created, unusable, write_at
+from stopwise.record.journal._lock import BINARY, lock, release
 from stopwise.record.journal._seals import as_bytes, digest, sealed
 from stopwise.record.journal.reading import End, Read, parsed, read_lines
 
@@ -44,6 +45,7 @@ class LineFile:
         self._end = end
         self._written = {0: content}  # by position: all of it can be saved if the file is lost
         self._is_writing = False  # stays True if a write was interrupted
+        self._thread = threading.get_ident()
         _OPEN.add(self)
 
     @classmethod
@@ -53,10 +55,30 @@ class LineFile:
         return cls(path, created(path, line.data), line.data, line.end)
 
     @classmethod
+    def take_over(cls, path: Path) -> bool:
+        """Close a file that this thread itself has opened before; whether there was one.
+
+        So the cell of a notebook that resumes a study may be run twice.
+        """
+        held = [file for file in list(_OPEN) if file._is_at(path)]  # noqa: SLF001  its own class
+        for file in held:
+            file.close()
+        return bool(held)
+
+    def _is_at(self, path: Path) -> bool:
+        """Whether it is open, at rest, and the file at a path."""
+        elsewhere = self._thread != threading.get_ident()
+        if self._descriptor is None or self._is_writing or elsewhere:
+            return False
+        with contextlib.suppress(OSError):
+            return os.path.samestat(os.fstat(self._descriptor), path.stat())
+        return False
+
+    @classmethod
     def reopen(cls, path: Path) -> tuple[LineFile, Read]:
         """Open a file to append to it; a last line that was cut short is removed."""
         try:
-            descriptor = os.open(path, os.O_RDWR)
+            descriptor = os.open(path, os.O_RDWR | BINARY)
         except FileNotFoundError:
             read_lines(path)  # raises the error that explains this
             raise
@@ -73,7 +95,7 @@ class LineFile:
                 os.ftruncate(descriptor, size)
                 os.fsync(descriptor)
         except BaseException:
-            os.close(descriptor)
+            release(descriptor)
             raise
         return cls(path, descriptor, content[: size - 1] + b"\n", read.end), read
 
@@ -111,7 +133,7 @@ class LineFile:
         """Close the file and release its lock."""
         if self._descriptor is not None:
             descriptor, self._descriptor = self._descriptor, None
-            os.close(descriptor)
+            release(descriptor)
 
     def _opened(self) -> int:
         if self._descriptor is None:
@@ -135,7 +157,8 @@ class LineFile:
             " study is in memory as it was before this call: study.move_journal(path) writes all"
             " of it to another file and goes on there; then repeat the call."
         )
-        raise JournalError(message)
+        shell = f"{self.path} {what} meanwhile, so nothing was added to it: repeat the command."
+        raise JournalError(message).or_in_shell(shell)
 
     def _displaced(self, descriptor: int) -> str:
         """What somebody else did to the file, in words; empty if nothing."""

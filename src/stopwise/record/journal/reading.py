@@ -55,7 +55,8 @@ def read_lines(path: Path) -> Read:
         content = path.read_bytes()
     except FileNotFoundError as error:
         message = f"there is no journal at {path}: check the path, or begin one with journal=..."
-        raise JournalError(message) from error
+        shell = f"there is no journal {path.name}: check the path; stopwise new begins one."
+        raise JournalError(message).or_in_shell(shell) from error
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}. Give a file that can be."
         raise JournalError(message) from error

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from stopwise.core.beliefs.laws import Loss
 from stopwise.core.checks import Bounds, checked_bounds, checked_direction, checked_whole
 from stopwise.core.search.supremum import Search
 from stopwise.core.space import Space, as_domain
+from stopwise.core.units import AnswerUnits, sounds_better_larger
 from stopwise.errors import InputError
 from stopwise.record.history import History
 from stopwise.record.promises import Promises
@@ -41,7 +42,8 @@ def audit(  # long: a line for each of its options
     cost: str | None = "cost",
     order: str | None = None,
     params: Sequence[str] | None = None,
-    direction: Literal["minimize", "maximize"] = "minimize",
+    drop: Sequence[str] = (),
+    direction: Literal["minimize", "maximize"] | None = None,
     space: Space | None = None,
     log: Collection[str] | None = None,
     bounds: Bounds | ColumnBounds | None = None,
@@ -50,21 +52,26 @@ def audit(  # long: a line for each of its options
     noise: float | Literal["learn"] | None = None,
     notes: Sequence[str] = (),
     seed: int = 0,
+    value_name: str | None = None,
+    cost_unit: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Audit:
     """Replay every rule over a history, at every observation.
 
     Args:
         data: A history (or a study or result, which have one), the path of a CSV or Parquet file,
             a data frame, a dict of columns, or a list of dicts; in the order of evaluation.
-        lam: What a unit of cost is worth, in objective units; see ``exchange_rate``. Without it
-            the rules that need it are left out. Where a study has a utility, it is 1 if left out,
-            and what is lost is counted by the utility.
+        lam: What a unit of cost is worth, in objective units; see ``exchange_rate``. That of a
+            study or journal if left out; without any, the rules that need it are left out. Where
+            a study has a utility, what is lost is counted by it.
         value: The column with the objective.
         cost: The column with what each evaluation cost; None to count each as 1.
         order: A column to sort by, if rows are not in the order of evaluation.
         params: The columns that were varied; all others if left out. Where there are none, or
             none is left, the rules that read values alone are replayed.
-        direction: ``"minimize"`` or ``"maximize"``.
+        drop: Columns that are no parameters.
+        direction: ``"minimize"`` or ``"maximize"``; that of a study, else to minimise, if left
+            out. Of a column that is called accuracy it is asked for.
         space: What was varied; inferred from what was tried if left out.
         log: Columns on a log scale; None to infer it.
         bounds: ``(low, high)``: no value of the objective is beyond them, as for ``Study``, and
@@ -77,6 +84,9 @@ def audit(  # long: a line for each of its options
         noise: As for ``Study``; learned if equal params came to unequal values.
         notes: Remarks on the data, to be shown with the others.
         seed: Makes what is random repeatable.
+        value_name: The value in your words; the name of its column if left out.
+        cost_unit: The unit of costs, such as ``"$"``; that of a study if left out.
+        progress: Called after each evaluation with their number so far and in all.
 
     Returns:
         One row per rule: when it would have stopped, what that would have saved and lost, and
@@ -90,14 +100,17 @@ def audit(  # long: a line for each of its options
         >>> found["immediate"].stopped_at, found["immediate"].saved, found["immediate"].lost
         (2, 10.0, 6.25)
     """
-    checked_direction(direction)
     of_columns, of_values = _split_bounds(bounds, value)
-    read = HistoryReader(value, cost, order, params, space, log, of_columns).read(data)
+    reader = HistoryReader(value, cost, order, params, drop, space, log, of_columns)
+    read = reader.read(data)
+    direction = _direction(direction, read)
+    units = AnswerUnits.of(
+        value_name or read.value_name, cost_unit or read.cost_unit, None, direction
+    )
     remarks = [*notes, *read.notes]
+    lam = read.lam if lam is None else lam
     if isinstance(read.space, Mapping) and not read.space:
-        return _audit_of_values(read, lam, rules, n_initial, direction, remarks)
-    if lam is None and read.utility is not None:
-        lam = 1.0  # a utility is in units of cost
+        return _audit_of_values(read, lam, rules, n_initial, units, remarks)
     noise = _noise(read, noise, remarks)
     chosen = _rules(rules, lam, remarks)
     study = ExternalStudy(
@@ -115,13 +128,17 @@ def audit(  # long: a line for each of its options
         utility=read.utility,
         n_initial=n_initial,
         seed=seed,
+        value_name=units.value_name or None,
+        cost_unit=units.cost_unit or None,
         search=_SEARCH,
     )
-    for observation in read.history:
+    for at, observation in enumerate(read.history, start=1):
         trial = study.begin(observation.params)
         paid = observation.cost or None
         study.tell(trial, observation.outcome, paid, outcomes=observation.outcomes or None)
         study.should_stop()
+        if progress is not None:
+            progress(at, len(read.history))
     if len(study.history.succeeded) < study.design_size:
         message = (
             f"{len(study.history.succeeded)} evaluations with a value are fewer than the initial"
@@ -133,6 +150,24 @@ def audit(  # long: a line for each of its options
         message = "no evaluation has kept all limits, so there is nothing that a rule could judge."
         raise InputError(message)
     return _audit_of(study, lam, read.space, tuple(remarks), read.promises)
+
+
+def _direction(
+    given: Literal["minimize", "maximize"] | None, read: AuditedHistory
+) -> Literal["minimize", "maximize"]:
+    """The direction as given, or of the study; asked for where the column's name speaks of it."""
+    if given is not None:
+        return checked_direction(given)
+    if read.direction is not None:
+        return read.direction
+    if read.value_name and sounds_better_larger(read.value_name):
+        message = (
+            f"the value is called {read.value_name!r}, of which more is mostly better, and no"
+            " direction was given: say direction='maximize' (--maximize), or"
+            " direction='minimize' (--minimize) if less is better here."
+        )
+        raise InputError(message)
+    return "minimize"
 
 
 def _split_bounds(
@@ -204,6 +239,7 @@ def _audit_of(
         study,
         promises,
         _ladder(study, lam),
+        study.options.units,
     )
 
 
@@ -219,11 +255,11 @@ def _audit_of_values(  # a record without parameters has fewer of these
     lam: float | None,
     rules: Sequence[str | StoppingRule] | None,
     n_initial: int | None,
-    direction: str,
+    units: AnswerUnits,
     notes: list[str],
 ) -> Audit:
     """The audit of values and costs alone."""
-    history, sign = read.history, 1.0 if direction == "minimize" else -1.0
+    history, sign = read.history, -1.0 if units.rises else 1.0
     y = [sign * float(o.value or 0.0) for o in history]
     initial = 1 if n_initial is None else checked_whole("n_initial", n_initial)
     if len(y) < initial:
@@ -231,8 +267,8 @@ def _audit_of_values(  # a record without parameters has fewer of these
         raise InputError(message)
     named = list(default_rules(RULES, lam).values()) if rules is None else rules
     chosen = rules_of_values(named, are_given=rules is not None, notes=notes)
-    notes.append(since_the_best(history, y, lam))
-    replayed = replay(traces_of_values(y, chosen, initial), chosen)
+    notes.append(since_the_best(history, y, lam, units))
+    replayed = replay(traces_of_values(y, chosen, initial, units), chosen)
     return Audit(
         tuple(_row(history, initial, each, y, sign, lam) for each in replayed),
         len(y),
@@ -242,7 +278,19 @@ def _audit_of_values(  # a record without parameters has fewer of these
         lam,
         {},
         tuple(notes),
+        units=units,
     )
+
+
+def _spent_by(history: History, n: int) -> float:
+    """What was spent when there were n values."""
+    spent, told = 0.0, 0
+    for observation in history:
+        if told == n:
+            break
+        told += not observation.failed
+        spent += observation.cost if observation.charged else 0.0
+    return spent
 
 
 def _row(
@@ -256,12 +304,7 @@ def _row(
     loss: Loss | None = None,
 ) -> Audited:
     n = len(values) if replayed.stop_t is None else design_size + replayed.stop_t
-    spent, told = 0.0, 0
-    for observation in history:
-        if told == n:
-            break
-        told += not observation.failed
-        spent += observation.cost
+    spent = history.spent if replayed.stop_t is None else _spent_by(history, n)
     ends = min(values[:n]), min(values)
     then, best = ends if loss is None else loss(np.array(ends)).tolist()
     saved, lost = history.spent - spent, then - best

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from stopwise.core.beliefs.utilities import OwnUtility, Utility
 from stopwise.core.checks import Bounds
@@ -18,6 +18,7 @@ from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import Completed
 from stopwise.record.promises import Promises
 from stopwise.study import StudyOptions
+from stopwise.study.table_columns import looks_like
 from stopwise.tools.audit._inferred_space import (
     ColumnBounds,
     as_told,
@@ -25,6 +26,8 @@ from stopwise.tools.audit._inferred_space import (
     infer_space,
 )
 from stopwise.tools.audit._table import Row, column, naming, odd_rows, read_table
+
+_ANY_VALUE = "value"  # the name of a column that says nothing
 
 
 class AuditedHistory(NamedTuple):
@@ -38,6 +41,10 @@ class AuditedHistory(NamedTuple):
         promises: The gains that the study's own choices promised, and those that came.
         limits: The limits of measured outcomes, if a study has them.
         utility: What values are worth, if a study has a utility.
+        lam: That of a study, if it has one.
+        direction: That of a study; None of a table.
+        value_name: The value in the user's words, or the name of its column; None if neither.
+        cost_unit: The unit of costs, if a study has one.
     """
 
     history: History
@@ -47,6 +54,10 @@ class AuditedHistory(NamedTuple):
     promises: Promises = Promises()
     limits: Limits | None = None
     utility: Utility | OwnUtility | None = None
+    lam: float | None = None
+    direction: Literal["minimize", "maximize"] | None = None
+    value_name: str | None = None
+    cost_unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +68,7 @@ class HistoryReader:
     cost: str | None
     order: str | None
     params: Sequence[str] | None
+    drop: Sequence[str]
     space: Space | None
     log: Collection[str] | None
     bounds: ColumnBounds
@@ -94,7 +106,10 @@ class HistoryReader:
         if not rows:
             raise _nothing([*notes, *unusable])
         told = [self._observation(at, row, space) for at, row in enumerate(rows)]
-        return AuditedHistory(History(tuple(told)), space, (*notes, *unusable))
+        name = None if self.value == _ANY_VALUE else self.value
+        inferred = self.params is None and isinstance(space, Mapping)
+        notes += odd_columns(rows, list(space)) if inferred else []  # type: ignore[arg-type]
+        return AuditedHistory(History(tuple(told)), space, (*notes, *unusable), value_name=name)
 
     def _observation(self, at: int, row: Row, space: Space) -> Observation:
         cost = 1.0 if self.cost is None else float(row[self.cost])
@@ -106,9 +121,10 @@ class HistoryReader:
         for role, name in roles.items():
             if name is not None:
                 column(rows, name, role)
+        left_out = [*roles.values(), *(column(rows, name, "dropped") for name in self.drop)]
         if self.params is None:
             names = rows[0] if self.space is None else as_domain(self.space).names
-            return [name for name in names if name not in roles.values()]
+            return [name for name in names if name not in left_out]
         return [column(rows, name, "parameter") for name in self.params]
 
     def _inferred(self, rows: list[Row], names: list[str]) -> tuple[Space, list[str]]:
@@ -117,6 +133,16 @@ class HistoryReader:
         return infer_space(
             rows, names, log=self.log, bounds=self.bounds, named=self.params is not None
         )
+
+
+def odd_columns(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """Notes on columns that are taken for parameters and look like something else."""
+    odd = [(name, what) for name in names if (what := looks_like(name, rows[0].get(name)))]
+    return [
+        f"column {name!r} looks like {what} and is taken for a parameter; drop=[{name!r}]"
+        f" (--drop {name}) leaves it out"
+        for name, what in odd
+    ]
 
 
 def _required(space: Space) -> list[str]:
@@ -136,13 +162,14 @@ def _opened(data: Any) -> Any:  # noqa: ANN401
     return read_journal(data) if is_journal else data
 
 
-def _of_study(
-    data: Any,  # noqa: ANN401
-) -> tuple[Bounds | None, Promises, Limits | None, Utility | OwnUtility | None]:
-    """The bounds, promises, limits and utility of a study or result; a bare history has none."""
-    options: StudyOptions = getattr(data, "options", StudyOptions())
-    promises = getattr(data, "promises", Promises())
-    return options.bounds, promises, options.limits, options.utility
+def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    """What a study or result says of itself, from its bounds on; a bare history says nothing."""
+    options: StudyOptions | None = getattr(data, "options", None)
+    if options is None:
+        return ()
+    promises, units = getattr(data, "promises", Promises()), options.units
+    known = (options.bounds, promises, options.limits, options.utility, options.lam)
+    return *known, options.direction, units.value_name or None, units.cost_unit or None
 
 
 def _nothing(because: Sequence[str]) -> InputError:

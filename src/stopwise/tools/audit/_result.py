@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from stopwise.core.quantity import quantity
 from stopwise.core.space import Space
+from stopwise.core.units import PLAIN, AnswerUnits
 from stopwise.errors import InputError
 from stopwise.record.promises import Promises
 from stopwise.stopping.verdict import Verdict
@@ -67,6 +67,7 @@ class Audit:
         promises: Where the history is a study's, the gains that its choices promised, and those
             that came.
         ladder: When other values of lam would have stopped, what was spent then, and found.
+        units: The names and units of values and costs.
     """
 
     rows: tuple[Audited, ...]
@@ -80,6 +81,7 @@ class Audit:
     study: ExternalStudy | None = field(default=None, repr=False)
     promises: Promises = field(default_factory=Promises)
     ladder: LamLadder = field(default_factory=LamLadder, repr=False)
+    units: AnswerUnits = PLAIN
 
     def __getitem__(self, rule: str) -> Audited:
         """The row of a rule."""
@@ -94,22 +96,23 @@ class Audit:
     def heading(self) -> str:
         """The history in one sentence."""
         worth = "" if self.lam is None else f", lam = {quantity(self.lam)}"
-        kept = f"; {self.promises}" if len(self.promises.told) else ""
+        kept = f"; {self.promises.words(self.units.value_name)}" if self.promises.told else ""
         return (
             f"{self.n} evaluations (the first {self.n_initial} are the initial design), spent"
-            f" {quantity(self.spent)}, best {quantity(self.best)}{worth}{kept}"
+            f" {self.units.cost(self.spent)}, best {self.units.value(self.best)}{worth}{kept}"
         )
 
     @property
     def _units(self) -> str:
         options = None if self.study is None else self.study.options
+        values = self.units.value_name or "units of the objective"
         if options is None or options.utility is None:
-            return "units of the objective"
-        return f"units of the objective (best) and {options.currency or 'of its worth'}"
+            return values
+        return f"{values} (best) and {options.currency or 'of its worth'}"
 
     def table(self) -> list[tuple[str, ...]]:
         """The rows as text, the heading first."""
-        return [_HEAD, *(_cells(row) for row in self.rows)]
+        return [_HEAD, *(_cells(row, self.units) for row in self.rows)]
 
     def __str__(self) -> str:
         table = self.table()
@@ -121,7 +124,7 @@ class Audit:
                 "",
                 *(line.rstrip() for line in lines),
                 "",
-                f"saved and spent are in units of cost, the rest in {self._units};",
+                f"saved and spent are in {self.units.of_cost}, the rest in {self._units};",
                 "net is what was saved, at lam, less what was lost.",
                 "",
                 *(f"{row.rule}: {_sentence(row)}" for row in self.rows),
@@ -137,7 +140,7 @@ class Audit:
     def _parameters(self) -> list[str]:
         if self.study is None:
             return []
-        title = "Parameters, as taken (give log= and bounds= to change them):"
+        title = "Parameters, as taken (params=, drop=, log= and bounds= change them):"
         return [title, *(f"  {line}" for line in described(self.space))]
 
     def as_json(self) -> dict[str, Any]:
@@ -176,11 +179,11 @@ def _row_as_json(row: Audited) -> dict[str, Any]:
     return {"rule": row.rule, "stops_after": row.stopped_at, **numbers, "now": now, "why": stopped}
 
 
-def _cells(row: Audited) -> tuple[str, ...]:
+def _cells(row: Audited, units: AnswerUnits) -> tuple[str, ...]:
     stops = "never" if row.stopped_at is None else str(row.stopped_at)
-    numbers: Sequence[float] = (row.spent, row.saved, row.best, row.lost, row.net)
-    now = "stop" if row.now.stop else "go on"
-    return (row.rule, stops, *("-" if math.isnan(n) else quantity(n) for n in numbers), now)
+    costs = [units.cost(cost) for cost in (row.spent, row.saved)]
+    values = ["-" if math.isnan(n) else quantity(n) for n in (row.best, row.lost, row.net)]
+    return (row.rule, stops, *costs, *values, "stop" if row.now.stop else "go on")
 
 
 def _sentence(row: Audited) -> str:

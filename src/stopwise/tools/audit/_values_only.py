@@ -17,6 +17,7 @@ from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Real, as_domain
 from stopwise.core.traces import Signal, Trace
+from stopwise.core.units import AnswerUnits
 from stopwise.errors import InputError
 from stopwise.record.history import History
 from stopwise.stopping import StoppingRule, make_rule, traits_of
@@ -49,7 +50,7 @@ def rules_of_values(
 
 
 def traces_of_values(
-    y: Sequence[float], rules: Sequence[StoppingRule], initial: int
+    y: Sequence[float], rules: Sequence[StoppingRule], initial: int, units: AnswerUnits
 ) -> dict[str, Trace]:
     """The signals of rules after each evaluation, from the end of the initial design on."""
     values = np.array(y, dtype=np.float64)
@@ -60,10 +61,12 @@ def traces_of_values(
         snapshot = Snapshot(_NOWHERE, X, values[:n], _NO_MODEL, pending, initial=initial)
         for key, rule in by_key.items():
             recorded[key].append(rule.signal(snapshot))
-    return {key: Trace.of(tuple(signals)) for key, signals in recorded.items()}
+    return {key: Trace.of(tuple(signals)).in_units(units) for key, signals in recorded.items()}
 
 
-def since_the_best(history: History, y: Sequence[float], lam: float | None) -> str:
+def since_the_best(
+    history: History, y: Sequence[float], lam: float | None, units: AnswerUnits
+) -> str:
     """What was spent since the best value was found, for no gain; and its worth at lam."""
     at = int(np.argmin(y))
     after = history.observations[at + 1 :]
@@ -73,5 +76,5 @@ def since_the_best(history: History, y: Sequence[float], lam: float | None) -> s
     worth = "" if lam is None else f", worth {quantity(lam * spent)} at lam = {quantity(lam)}"
     return (
         f"the best value came with evaluation {at + 1} of {len(history)}; since then"
-        f" {quantity(spent)} was spent{worth}, and nothing was gained"
+        f" {units.cost(spent)} was spent{worth}, and nothing was gained"
     )

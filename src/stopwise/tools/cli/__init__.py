@@ -20,10 +20,10 @@ def main() -> None:
     try:
         app(prog_name="stopwise")
     except OSError as error:  # errors of journals among them
-        complain(f"stopwise: {error}")
+        complain(f"stopwise: {getattr(error, 'in_shell', '') or error}")
         sys.exit(1)
     except StopwiseError as error:
-        complain(f"stopwise: {error}")
+        complain(f"stopwise: {error.in_shell or error}")
         sys.exit(2)
     except KeyboardInterrupt:
         complain("stopwise: interrupted")

@@ -56,8 +56,10 @@ def _turn(path: Path, wait: float) -> Study:
     from stopwise.record.journal import JournalInUseError, ResumeWarning
     from stopwise.study import Study
 
-    if path.exists():
-        regular_file(path)  # a pipe, say, would be waited for
+    if not path.exists():
+        message = f"there is no journal {path}: check the path; stopwise new begins one."
+        raise InputError(message)
+    regular_file(path)  # a pipe, say, would be waited for
     began, mentioned = time.monotonic(), False
     while True:  # each pass opens the journal, raises, or waits a little
         try:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
 from stopwise.tools.cli._output import complain, say
 from stopwise.tools.cli._studies import (
@@ -23,6 +22,7 @@ from stopwise.tools.cli._studies import (
 )
 
 if TYPE_CHECKING:
+    from stopwise.core.units import AnswerUnits
     from stopwise.record.history import Trial
     from stopwise.study import Study
 
@@ -51,7 +51,8 @@ def ask(
     """Hand out the next trials: number and params. Tell each of them when it is evaluated.
 
     Exit codes: 0 here they are; 3 with --unless-stopped, the verdict is to stop (it is on stderr),
-    or nothing is left to be tried; 2 bad input; 1 something outside prevents it.
+    or there are as many trials as there may be, or nothing is left to be tried; 2 bad input; 1
+    something outside prevents it.
     """
     with opened(journal, wait) as study:
         held = dict(map(_held, fixed)) if fixed else None
@@ -61,7 +62,7 @@ def ask(
             say(json.dumps(written[0] if n is None and written else written))
         else:
             for trial in trials:
-                say(_sentence(trial))
+                say(_sentence(trial, study.options.units))
 
 
 def _held(given: str) -> tuple[str, Any]:
@@ -83,7 +84,7 @@ def _handed_out(
 
     trials: list[Trial] = []
     while len(trials) < count:  # each pass asks for one, or ends
-        verdict = study.should_stop() if unless_stopped else None
+        verdict = study.should_stop() if unless_stopped else study.cap_reached()
         if verdict is not None and verdict.stop:
             return _fewer(trials, verdict.reason)
         try:
@@ -101,7 +102,7 @@ def _fewer(trials: list[Trial], reason: str) -> list[Trial]:
     return trials
 
 
-def _sentence(trial: Trial) -> str:
+def _sentence(trial: Trial, units: AnswerUnits) -> str:
     price = trial.expected_cost
-    costs = "" if price is None else f" (expected to cost {quantity(price)})"
+    costs = "" if price is None else f" (expected to cost {units.cost(price)})"
     return f"trial {trial.number}: {shown_params(trial.params)}{costs}"

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,6 +18,8 @@ from stopwise.tools.cli._studies import STOP, AsJson
 if TYPE_CHECKING:
     from stopwise.integrations.foreign_space import Told
     from stopwise.tools.audit import Audit
+
+_DIRECTIONS: dict[bool, Literal["minimize", "maximize"]] = {True: "maximize", False: "minimize"}
 
 
 # Long because Typer reads the options from the signature.
@@ -39,7 +42,20 @@ def audit(  # long: typer wants each option with its help
     unit_cost: Annotated[
         bool, typer.Option("--unit-cost", help="Count each evaluation as 1.")
     ] = False,
-    maximize: Annotated[bool, typer.Option("--maximize", help="Larger is better.")] = False,
+    maximize: Annotated[
+        bool | None,
+        typer.Option("--maximize/--minimize", help="Larger, or smaller, is better."),
+    ] = None,
+    params: Annotated[
+        list[str] | None, typer.Option(help="A column that was varied; all others if none.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column that is no parameter; may be repeated.")
+    ] = None,
+    value_name: Annotated[
+        str | None, typer.Option(help="The value in your words, with its unit: 'misread %'.")
+    ] = None,
+    cost_unit: Annotated[str | None, typer.Option(help="The unit of costs: '$', 's'.")] = None,
     log: Annotated[
         list[str] | None, typer.Option(help="A column on a log scale; inferred if none is given.")
     ] = None,
@@ -73,34 +89,56 @@ def audit(  # long: typer wants each option with its help
     from stopwise.tools.audit import audit as audit_of
 
     paid = None if unit_cost else cost
-    told = _read_elsewhere(file, study, value, paid, maximize=maximize, log=log or ())
-    if told is not None:
-        audited = audit_of(
-            told.history,
-            space=told.space,
-            direction=told.direction,
-            notes=told.notes,
-            lam=lam,
-            value=value,
-            bounds=dict(map(_bounds, bounds or [])),
-            n_initial=n_initial,
-        )
-    else:
-        audited = audit_of(
-            file,
-            lam=lam,
-            value=value,
-            cost=paid,
-            order=order,
-            params=[] if values_only else None,
-            direction="maximize" if maximize else "minimize",
-            log=log or None,
-            bounds=dict(map(_bounds, bounds or [])),
-            n_initial=n_initial,
-        )
+    told = _read_elsewhere(file, study, value, paid, maximize=bool(maximize), log=log or ())
+    given: dict[str, Any] = {
+        "lam": lam,
+        "value": value,
+        "bounds": dict(map(_bounds, bounds or [])),
+        "n_initial": n_initial,
+        "value_name": value_name,
+        "cost_unit": cost_unit,
+    }
+    with _progress() as progress:
+        if told is not None:
+            audited = audit_of(
+                told.history,
+                space=told.space,
+                direction=told.direction,
+                notes=told.notes,
+                progress=progress,
+                **given,
+            )
+        else:
+            audited = audit_of(
+                file,
+                cost=paid,
+                order=order,
+                params=[] if values_only else params or None,
+                drop=drop or (),
+                direction=None if maximize is None else _DIRECTIONS[maximize],
+                log=log or None,
+                progress=progress,
+                **given,
+            )
     _show(audited, html, as_json=as_json)
     if exit_code and audited.rows[0].now.stop:
         raise typer.Exit(STOP)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr that goes away; nothing where nobody watches."""
+    import sys
+
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("auditing", total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
 def _show(audited: Audit, html: Path | None, *, as_json: bool) -> None:

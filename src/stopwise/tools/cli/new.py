@@ -10,10 +10,9 @@ from typing import Annotated
 import typer
 
 from stopwise.tools.cli._output import say
-from stopwise.tools.cli.run import check_system
 
 
-def new(
+def new(  # long: typer wants each option with its help
     journal: Annotated[
         Path, typer.Argument(metavar="JOURNAL", help="The file to begin; it must not exist.")
     ],
@@ -33,16 +32,28 @@ def new(
         int | None, typer.Option(min=0, help="Makes the choices repeatable; 0 if left out.")
     ] = None,
     maximize: Annotated[bool, typer.Option("--maximize", help="Larger is better.")] = False,
+    value_name: Annotated[
+        str | None, typer.Option(help="The value in your words, with its unit: 'misread %'.")
+    ] = None,
+    cost_unit: Annotated[
+        str | None, typer.Option(help="The unit of costs: '$', 'GPU hours', 's'.")
+    ] = None,
 ) -> None:
     """Begin a study. `stopwise ask`, `tell` and `verdict` go on with it, from any process.
 
     An option given here replaces what the file says.
     """
-    check_system()
     from stopwise.tools import runner
 
     config, unused = runner.load_study(
-        space, lam=lam, budget=budget, max_trials=max_trials, seed=seed, maximize=maximize
+        space,
+        lam=lam,
+        budget=budget,
+        max_trials=max_trials,
+        seed=seed,
+        maximize=maximize,
+        value_name=value_name,
+        cost_unit=cost_unit,
     )
     with closing(runner.new_study(config, journal=journal)) as study:
         told = "each trial costs 1" if study.options.cost is None else "tell says what was paid"

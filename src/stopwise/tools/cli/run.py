@@ -50,7 +50,7 @@ def run(
     with closing(runner.open_study(config)) as study:
         runner.keep_copy(config)
         _say_how_it_begins(config, study, changed)
-        with saved_if_lost(study), _shown(config, study) as on_change:
+        with saved_if_lost(study), _shown(study) as on_change:
             end = runner.run_trials(config, study, on_change, say)
         _say_how_it_ended(config, study, end)
     codes = {"verdict": 0, "failures": 3, "interrupted": 128 + end.signal}
@@ -72,19 +72,19 @@ def check_system() -> None:
 
 
 @contextmanager
-def _shown(config: Config, study: Study) -> Iterator[OnChange]:
+def _shown(study: Study) -> Iterator[OnChange]:
     """A live view in a terminal; elsewhere a line for each change."""
     import sys
 
-    from stopwise.tools.progress import SECONDS, Progress
+    from stopwise.tools.progress import Progress
 
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         yield lambda _, line: say(line)
         return
-    unit = config.cost.unit
-    with Progress(unit=SECONDS if unit == "seconds" else unit) as progress:
+    with Progress() as progress:
         progress.begin(study)
         yield lambda study, _: progress.changed(study)
+        progress.changed(study)  # the last verdict too
 
 
 def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None:
@@ -100,7 +100,7 @@ def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None
 
 
 def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
-    from stopwise.core.quantity import quantity
+    from stopwise.core.units import SECONDS, amount
     from stopwise.tools.runner.parameter_passing import as_text
 
     best = study.best
@@ -109,9 +109,13 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
         say(f"No trial has {done}.")
     else:
         shown = ", ".join(f"{name} = {as_text(value)}" for name, value in best.params.items())
-        say(f"Best {config.value.key}: {best.value!r} (trial {best.number}) with {shown}")
-    spent = f"{quantity(study.spent)} {config.cost.unit}"
-    say(f"{len(study.history)} trials, {spent} spent.")
+        found = study.options.units.value(best.value, best.std)
+        say(f"Best: {found} (trial {best.number}) with {shown}")
+    ours = amount(study.own_seconds, SECONDS)
+    say(
+        f"{len(study.history)} trials, {config.cost.words(study.spent)} spent; stopwise itself"
+        f" took {ours}."
+    )
     say(f"Why it ended: {end.reason}.")
     if end.why == "interrupted":
         say(f"Go on with: stopwise run {config.path.name}")

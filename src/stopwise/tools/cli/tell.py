@@ -62,8 +62,9 @@ def tell(
 def said(study: Study, number: int) -> str:
     """What a trial gave and cost, in words."""
     [told] = [o for o in study.history if o.number == number]
-    gave = f"failed ({told.message})" if told.value is None else f"gave {told.value!r}"
-    return f"trial {number} {gave}, at a cost of {told.cost!r}"
+    units = study.options.units
+    gave = f"failed ({told.message})" if told.value is None else f"gave {units.value(told.value)}"
+    return f"trial {number} {gave}, at a cost of {units.cost(told.cost)}"
 
 
 def _trial(study: Study, number: str, params: str | None) -> Trial | dict[str, Any]:

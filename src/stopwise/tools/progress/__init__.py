@@ -8,14 +8,15 @@ it (a closed stream, a narrow terminal) ends the show, never the run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TextIO
 
+from stopwise.core.units import SECONDS, amount
 from stopwise.study import Study
 from stopwise.study.display import Silent
 from stopwise.study.result import Result
 from stopwise.tools.progress.painters import Painter, painter_for
-from stopwise.tools.progress.view import told, view_of
-from stopwise.tools.progress.words import SECONDS, amount
+from stopwise.tools.progress.view import told, units_of, view_of
 
 __all__ = ["SECONDS", "Progress"]
 
@@ -27,26 +28,31 @@ class Progress(Silent):
     ask, tell and should_stop, ``end`` with the result.
 
     Args:
-        unit: Of costs, in the user's words: "hours", "euros". ``SECONDS`` writes durations.
+        unit: Of costs, in the user's words: "hours", "euros". ``SECONDS`` writes durations. The
+            ``cost_unit`` of the study if left out.
         stream: Where to; ``sys.stderr`` if left out, so that a program's own output stays apart.
     """
 
     def __init__(self, *, unit: str = "", stream: TextIO | None = None) -> None:
         self._unit, self._stream = unit, stream
         self._painter: Painter | None = None
+        self._study: Study | None = None
         self._shown = 0  # observations that lines were written for
         self._seen = 0  # observations when we last looked
 
     def __exit__(self, *problem: object) -> None:
-        """Give the terminal back, however the run ended."""
+        """Give the terminal back, however the run ended; what was running does not any more."""
+        if self._painter is not None and self._study is not None:
+            self._show(self._study, len(self._study.history), runs=False)
         self._close("")
 
     def begin(self, study: Study) -> None:
         """A run begins; what is in the history already is not told again."""
 
         def start() -> None:
-            self._painter = painter_for(self._stream, self._unit)
+            self._painter = painter_for(self._stream, units_of(study, self._unit).cost_unit)
 
+        self._study = study
         self._shown = self._seen = len(study.history)
         self._safely(start)
         self._show(study)
@@ -62,17 +68,19 @@ class Progress(Silent):
     def end(self, study: Study, result: Result) -> None:
         """The run is over: why, and what it came to."""
         self._show(study, len(study.history))
-        spent = amount(result.spent, self._unit)
-        verdict = result.verdict
-        self._close(f"Spent {spent}; {verdict.rule}: {verdict.reason}.")
+        spent, verdict = units_of(study, self._unit).cost(result.spent), result.verdict
+        ours = f"stopwise itself took {amount(study.own_seconds, SECONDS)}"
+        self._close(f"Spent {spent}; {ours}. {verdict.rule}: {verdict.reason}.")
 
-    def _show(self, study: Study, ready: int = 0) -> None:
+    def _show(self, study: Study, ready: int = 0, *, runs: bool = True) -> None:
         def paint() -> None:
             if self._painter is None:
                 return
-            new = study.history[self._shown : ready]
+            new, units = study.history[self._shown : ready], units_of(study, self._unit)
             self._shown = max(self._shown, ready)
-            self._painter.paint(view_of(study, self._unit), [told(o, self._unit) for o in new])
+            view = view_of(study, self._unit)
+            view = view if runs else replace(view, running=())
+            self._painter.paint(view, [told(o, units) for o in new])
 
         self._safely(paint)
 

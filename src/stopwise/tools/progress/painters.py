@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
+from stopwise.core.units import SECONDS, amount, is_seconds
 from stopwise.tools.progress.view import Gauge, View, summary
-from stopwise.tools.progress.words import SECONDS, amount, configuration, printable
+from stopwise.tools.progress.words import configuration, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, OverflowMethod, RenderableType
@@ -96,7 +97,7 @@ class Lines:
                 best = view.best.partition(") ")[0]
                 best += ")" if "(" in best else ""
                 after = f" | best {best} | spent {view.spent.text}"
-                after += f" | next {view.next}" if view.next else ""
+                after += f" | {view.next}" if view.next else ""
                 after += f" | {view.gains}" if view.gains else ""
                 after += f" | {summary(view.stops)}"
             self._out.write(printable(f"{line}{after}") + "\n")
@@ -204,9 +205,11 @@ class Clock:
             took = amount(float(round(elapsed)), SECONDS)
             if trial.expected_cost is not None:
                 expected = amount(trial.expected_cost, self._unit)
-                joint = " of" if self._unit == SECONDS else ", expected to cost"
+                joint = " of" if is_seconds(self._unit) else ", expected to cost"
                 took += f"{joint} about {expected}"
             again = "" if trial.repeats is None else f", a repeat of trial {trial.repeats}"
+            if trial.number in view.promised:
+                took += f", {view.promised[trial.number]}"
             lines.append(f"trial {trial.number}{again} ({took}) {configuration(trial.params)}")
         more = len(view.running) - len(lines)
         return [*lines, f"and {more} more"] if more else lines
@@ -218,7 +221,7 @@ def rows(view: View, running: Sequence[str]) -> list[tuple[str, Gauge]]:
         ("trials", Gauge(view.trials)),
         ("best", Gauge(view.best)),
         ("spent", view.spent),
-        ("next", Gauge(view.next)),
+        ("left", Gauge(view.next)),
         ("gains", Gauge(view.gains)),
         *(("stop?", gauge) for gauge in view.stops),
         *(("running", Gauge(line)) for line in running),

@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.core.quantity import quantity
 from stopwise.core.stages import Stages
 from stopwise.core.traces import Trace
+from stopwise.core.units import PLAIN, SECONDS, AnswerUnits, amount
 from stopwise.record.history import Observation, Trial
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.stopping.signals import GAIN_PER_COST, gained, in_currency
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
-from stopwise.tools.progress.words import amount, configuration, shortened, times
+from stopwise.tools.progress.words import configuration, shortened, times
 
 _NOT_COUNTED = ("failed", "infeasible")  # of an observation that cannot be the best
 
@@ -37,10 +38,11 @@ class View:
         trials: How many were told, and how many there may be.
         best: The best value and its configuration.
         spent: What was spent, of the budget if there is one.
-        next: What the best remaining candidate is expected to gain and to cost.
+        next: What the best candidate that is left is expected to gain and to cost.
         gains: What the choices so far promised, and what came of them.
         stops: For each rule that is obeyed, how far it is from stopping; full means stop.
         running: Trials that were asked for and not told.
+        promised: The gains that running trials promise, in words, by their numbers.
     """
 
     trials: str
@@ -50,18 +52,32 @@ class View:
     gains: str
     stops: tuple[Gauge, ...]
     running: tuple[Trial, ...]
+    promised: Mapping[int, str] = field(default_factory=dict)
+
+
+def units_of(study: Study, unit: str = "") -> AnswerUnits:
+    """The names and units of a study; ``unit`` is that of costs, if it is another."""
+    units = study.options.units
+    return replace(units, cost_unit=unit) if unit else units
 
 
 def view_of(study: Study, unit: str = "") -> View:
     """The study as it stands."""
+    units, promises = units_of(study, unit), study.promises
+    name = "" if study.options.utility is not None else units.value_name
     return View(
         _trials(study),
         _best(study),
-        _spent(study, unit),
-        _leg(study) or _next(study.traces.get(WORTH, Trace()), unit),
-        str(study.promises) if len(study.promises.told) else "",
+        _spent(study, units),
+        _leg(study) or _next(study.traces.get(WORTH, Trace()), units),
+        promises.words(name) if len(promises.told) else "",
         _stops(study),
         tuple(trial for trial in study.pending if trial not in study.paused),
+        {
+            p.trial: f"promises {f'{quantity(p.promised)} {name}'.strip()}"
+            for p in promises
+            if p.delivered is None
+        },
     )
 
 
@@ -79,13 +95,14 @@ def _leg(study: Study) -> str:
     return f"{words}, worth {verb}: {times(leg.worth)} its price"
 
 
-def told(observation: Observation, unit: str = "") -> str:
+def told(observation: Observation, units: AnswerUnits = PLAIN) -> str:
     """One evaluation: what it came to and what it cost."""
-    cost = amount(observation.cost, unit)
+    cost = units.cost(observation.cost)
     if observation.failed:
         why = f": {shortened(observation.message, 60)}" if observation.message else ""
         return f"trial {observation.number} failed after {cost}{why}"
-    text = f"trial {observation.number}: {quantity(float(observation.value or 0.0))} for {cost}"
+    value = units.value(float(observation.value or 0.0))
+    text = f"trial {observation.number}: {value} for {cost}"
     return f"{text}, infeasible" if observation.infeasible else text
 
 
@@ -103,34 +120,39 @@ def _best(study: Study) -> str:
     best = study.best
     if best is None:
         return "none yet"
-    give_or_take = f" +- {best.std:.2g}" if best.std else ""
     worth = study.worth(best.value)
     worth_words = "" if worth is None else f", worth {in_currency(worth, study.options.currency)}"
     return (
-        f"{quantity(best.value)}{give_or_take}{worth_words} (trial {best.number})"
+        f"{study.options.units.value(best.value, best.std)}{worth_words} (trial {best.number})"
         f" {configuration(best.params)}"
     )
 
 
-def _spent(study: Study, unit: str) -> Gauge:
-    spent = amount(study.spent, unit)
+def _spent(study: Study, units: AnswerUnits) -> Gauge:
+    spent = units.cost(study.spent)
+    ours = f"; stopwise itself took {amount(study.own_seconds, SECONDS)}"
     if study.budget is None:
-        return Gauge(spent)
-    return Gauge(f"{spent} of {amount(study.budget, unit)}", min(study.spent / study.budget, 1.0))
+        return Gauge(f"{spent}{ours}")
+    share = min(study.spent / study.budget, 1.0)
+    return Gauge(f"{spent} of {units.cost(study.budget)}{ours}", share)
 
 
-def _next(record: Trace, unit: str) -> str:
+def _next(record: Trace, units: AnswerUnits) -> str:
     """From the record of the gain per cost, which PBGI takes and every acquisition's ask."""
     facts = record.current.facts
     if "gain" not in facts:
         return ""
     if math.isnan(facts["cost"]):
         return "nothing left that could gain anything"
-    return f"expected to {gained(record.current)} for {amount(facts['cost'], unit)}"
+    cost = units.cost(facts["cost"])
+    return f"the best candidate left is expected to {gained(record.current)} for {cost}"
 
 
 def _stops(study: Study) -> tuple[Gauge, ...]:
-    """How far each rule that is obeyed is from stopping."""
+    """How far each rule that is obeyed is from stopping; a hard limit that has stopped it."""
+    ended = study.verdict
+    if ended is not None and ended.stop and ended.rule not in {rule.name for rule in study.rules}:
+        return (Gauge(f"{ended.rule}: {ended.reason}", 1.0),)
     if not any(rule.key in study.traces for rule in study.rules):
         known, wanted = len(study.history.succeeded), study.n_initial
         if known < wanted:
@@ -153,7 +175,7 @@ def _distance(rule: StoppingRule, record: Trace) -> Gauge:
         return Gauge(_compared(rule, verdict), 1.0 if verdict.stop else None)
     averaged = not math.isclose(verdict.value, record.current.value, abs_tol=1e-9)
     ratio = math.exp(min(verdict.value - verdict.threshold, 700.0))
-    text = f"next worth {times(ratio)} its price"
+    text = f"the best candidate left is worth {times(ratio)} its price"
     text += " (recent average)" if averaged else ""
     return Gauge(text, 1.0 if verdict.stop else _covered(record, verdict))
 

@@ -1,29 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers, durations and configurations as people read them, and no longer than fits."""
+"""Ratios and configurations as people read them, and no longer than fits."""
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
 from stopwise.core.quantity import quantity
 
-SECONDS = "s"  # the unit for which durations are written in hours and minutes
 _LONGEST_VALUE = 24
-
-
-def amount(cost: float, unit: str) -> str:
-    """A cost with its unit: 32, 4.5 hours, 12.3 s, 2 min 5 s, 3 h 20 min."""
-    if unit != SECONDS or not math.isfinite(cost):
-        return f"{quantity(cost)} {unit}".strip()
-    if cost < 60:
-        return f"{cost:.3g} s"
-    minutes, seconds = divmod(round(cost), 60)
-    if minutes < 60:
-        return f"{minutes} min {seconds} s"
-    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def times(ratio: float) -> str:

@@ -37,7 +37,10 @@ def cli_report(
     if not serve:
         target = Path(journal).with_suffix(".html") if out is None else Path(out)
         with reading(f"the journal {str(journal)!r}"):  # what it holds may be impossible to draw
-            written = write(load(str(journal)), target)
+            study = load(str(journal))
+            written = write(study, target)
+        for note in study.notes:
+            say(f"note: {note}")
         say(f"report written to {written}")
         return written
     server = ReportServer(journal, port, load)

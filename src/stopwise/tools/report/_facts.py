@@ -5,12 +5,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 from stopwise.core.snapshot import Snapshot
+from stopwise.core.units import AnswerUnits
 from stopwise.record.history import Observation
 from stopwise.stopping import traits_of
 from stopwise.study import Study
 from stopwise.study.result import Result
+from stopwise.tools.report._axis import number
+from stopwise.tools.report._markup import shortened
+
+_SEVERAL = 3  # failures in a row that are pointed out
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,17 @@ class Facts:
         done = "kept all limits" if self.succeeded else "given a value"
         return f"No evaluation has {done} yet."
 
+    @property
+    def failing(self) -> list[str]:
+        """That the last evaluations failed, if several did, in a sentence."""
+        last = list(
+            takewhile(lambda o: o.outcome.is_breakdown, reversed(list(self.study.history)))
+        )
+        if len(last) < _SEVERAL:
+            return []
+        said = shortened(last[0].message or "no message", 200)
+        return [f"The last {len(last)} evaluations failed, the latest with: {said}"]
+
     @cached_property
     def snapshot(self) -> Snapshot | None:
         """What is believed now; None while nothing is known."""
@@ -104,11 +121,21 @@ class Facts:
     @property
     def units(self) -> str:
         """What gains are counted in, in words."""
-        return (
-            self.study.options.currency or "units of worth"
-            if self.has_utility
-            else "objective units"
-        )
+        options = self.study.options
+        return options.currency or "units of worth" if self.has_utility else options.units.of_value
+
+    @property
+    def names(self) -> AnswerUnits:
+        """The names and units of values and costs."""
+        return self.study.options.units
+
+    def said(self, value: float) -> str:
+        """A value with its unit."""
+        return f"{number(value)} {self.names.unit}".strip()
+
+    def paid(self, cost: float) -> str:
+        """A cost with its unit."""
+        return self.names.cost(cost) if self.names.cost_unit else number(cost)
 
     @property
     def origin_of_lam(self) -> str:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
+from stopwise.core.units import AnswerUnits
 from stopwise.study.lam_ladder import CAVEAT, LamLadder
 from stopwise.tools.report._axis import number
 from stopwise.tools.report._markup import Markup, el
 
-_HEADER = ("lam", "would have stopped", "spent by then", "best by then")
 
-
-def ladder_part(ladder: LamLadder) -> Markup:
+def ladder_part(ladder: LamLadder, units: AnswerUnits) -> Markup:
     """A table of lams; nothing while no signal is recorded."""
     if not len(ladder):
         return Markup()
@@ -22,13 +21,20 @@ def ladder_part(ladder: LamLadder) -> Markup:
             "tr",
             el("th", f"{number(rung.lam)}{' (given)' if rung.is_given else ''}", scope="row"),
             el("td", rung.when),
-            el("td", number(rung.spent), class_="n"),
+            el("td", _paid(rung.spent, units), class_="n"),
             el("td", "\u2013" if rung.best is None else number(rung.best), class_="n"),
         )
         for rung in ladder
     ]
-    header = el("thead", el("tr", *(el("th", title, scope="col") for title in _HEADER)))
+    named = f"lam ({units.lam})" if units.value_name or units.cost_unit else "lam"
+    best = f"best {units.value_name}".strip() + " by then"
+    titles = (named, "would have stopped", "spent by then", best)
+    header = el("thead", el("tr", *(el("th", title, scope="col") for title in titles)))
     table = el("table", header, el("tbody", *rows), id="lam-ladder")
     label = "What lam means"
     region = el("div", table, class_="scroll all", tabindex=0, role="region", aria_label=label)
     return el("section", el("h2", label), el("p", note, class_="quiet"), region)
+
+
+def _paid(cost: float, units: AnswerUnits) -> str:
+    return units.cost(cost) if units.cost_unit else number(cost)

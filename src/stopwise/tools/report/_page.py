@@ -67,7 +67,7 @@ def page(study: Study, *, version: str | None = None) -> str:
         el("section", curves_part(facts)) if in_stages else _course(facts),
         Markup() if in_stages else _model(facts),
         Markup() if in_stages else _others(facts),
-        Markup() if in_stages else ladder_part(lam_ladder(facts.study)),
+        Markup() if in_stages else ladder_part(lam_ladder(facts.study), facts.names),
         _trials(facts),
         el(
             "footer",
@@ -106,14 +106,16 @@ def _state(facts: Facts) -> str:
 
 def _title(facts: Facts) -> str:
     best = facts.result.best
-    value = "nothing best yet" if best is None else f"best {number(best.value)}"
+    named = f"best {facts.names.name}".strip()
+    value = "nothing best yet" if best is None else f"{named} {facts.said(best.value)}"
     return f"{_state(facts)}, {value} \u2013 stopwise"
 
 
 def _answer(facts: Facts) -> Markup:
     verdict, study = facts.result.verdict, facts.study
     aim = "minimised" if study.direction == "minimize" else "maximised"
-    over = f"stopwise report \u00b7 a value to be {aim} over {_count(study.domain.d, 'parameter')}"
+    what = facts.names.value_name or "a value"
+    over = f"stopwise report \u00b7 {what} to be {aim} over {_count(study.domain.d, 'parameter')}"
     head = "Why it stopped: " if verdict.stop else "Not stopped yet: "
     why = el("p", el("strong", head), _sentence(verdict.reason), class_="why")
     return el(
@@ -133,7 +135,8 @@ def _headline(facts: Facts) -> str:
         done = "kept all limits" if facts.succeeded else "succeeded"
         yet = "" if facts.result.verdict.stop else " yet"
         return f"{_state(facts)}: no evaluation has {done}{yet}"
-    return f"{_state(facts)}: the best value is {number(best.value)}"
+    named = facts.names.name or "value"
+    return f"{_state(facts)}: the best {named} is {facts.said(best.value)}"
 
 
 def _numbers(facts: Facts) -> list[Markup]:
@@ -143,12 +146,13 @@ def _numbers(facts: Facts) -> list[Markup]:
     cells = []
     if best is not None:
         doubt = f" \u00b1 {number(best.std)} (one deviation)" if best.std else ""
-        cells.append(_number("Best value", number(best.value), f"trial {best.number}{doubt}"))
+        name = f"Best {facts.names.name or 'value'}"
+        cells.append(_number(name, facts.said(best.value), f"trial {best.number}{doubt}"))
         worth = study.worth(best.value)
         if worth is not None:
             cells.append(_number("Worth", number(worth), facts.units))
-    left = None if study.budget is None else f"of a budget of {number(study.budget)}"
-    cells.append(_number("Spent", number(result.spent), left))
+    left = None if study.budget is None else f"of a budget of {facts.paid(study.budget)}"
+    cells.append(_number("Spent", facts.paid(result.spent), left))
     infeasible = sum(step.trial.infeasible for step in facts.steps)
     broke = f"{infeasible} infeasible" if infeasible else ""
     running = len(study.pending) - len(study.paused)
@@ -158,7 +162,7 @@ def _numbers(facts: Facts) -> list[Markup]:
     cells.append(_number("Trials", str(len(facts.steps)), told))
     cells += [_number(*said) for said in limits_of(study.options)]
     if facts.lam is not None:
-        units = f"{facts.units} per unit of cost"
+        units = f"{facts.units} per {facts.names.cost_unit or 'unit of cost'}"
         cells.append(_number("lam", number(facts.lam), f"{units}{facts.origin_of_lam}"))
     return cells
 
@@ -229,7 +233,7 @@ def _course(facts: Facts) -> Markup:
 
 
 def _model(facts: Facts) -> Markup:
-    pictures = slice_pictures(slices(facts))
+    pictures = slice_pictures(slices(facts), facts.names.value_label)
     if not pictures:
         return Markup()
     note = (
@@ -275,13 +279,13 @@ def _others(facts: Facts) -> Markup:
         "rule",
         "would have stopped",
         "spent by then",
-        "best by then",
+        f"best {facts.names.value_name}".strip() + " by then",
         "less spent",
         "worse by",
     ]
     header += ["balance"] if facts.lam is not None else []
     header += ["how it is known"]
-    rows = [_rival_row(rival, facts.lam) for rival in others]
+    rows = [_rival_row(facts, rival) for rival in others]
     table = el(
         "table",
         el("thead", el("tr", *(el("th", h, scope="col") for h in header))),
@@ -290,7 +294,8 @@ def _others(facts: Facts) -> Markup:
     return el("section", title, el("p", note, class_="quiet"), region("Other rules", table, "all"))
 
 
-def _rival_row(rival: Rival, lam: float | None) -> Markup:
+def _rival_row(facts: Facts, rival: Rival) -> Markup:
+    lam = facts.lam
     role = f" ({rival.role})" if rival.role else ""
     name = el("th", f"{rule_words(rival.rule)}{role}", scope="row")
     stopped = rival.stopped
@@ -300,7 +305,8 @@ def _rival_row(rival: Rival, lam: float | None) -> Markup:
     else:
         when = f"after {_count(stopped.at, 'trial')}"
         best = "\u2013" if stopped.best is None else number(stopped.best)
-        numbers = [number(stopped.spent), best, number(rival.saved), number(rival.lost)]
+        saved = facts.paid(rival.saved)
+        numbers = [facts.paid(stopped.spent), best, saved, number(rival.lost)]
         cells = [el("td", when), *(el("td", v, class_="n") for v in numbers)]
     if lam is not None:
         net = rival.net(lam)

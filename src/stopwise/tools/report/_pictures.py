@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from stopwise.core.units import titled
 from stopwise.tools.report._axis import Axis, axis_of, number, thinned
 from stopwise.tools.report._chart import Chart
 from stopwise.tools.report._facts import Facts, Step
@@ -20,35 +21,37 @@ _VALUE_TITLE = "Cost-adjusted value over time"
 
 def best_picture(facts: Facts) -> Picture:
     """Best value against what was spent."""
-    title = "Best value against what was spent"
+    title = f"Best {facts.names.name or 'value'} against what was spent"
     done = facts.succeeded
     if not done:
         return Picture("best", title, facts.nothing_yet)
     values = [float(step.trial.value or 0.0) for step in done]
-    y, positions = _robust(values, facts.sign, "value")
+    y, positions = _robust(values, facts.sign, facts.names.value_label)
     beyond = {done[i].at for i in positions}
     shown = _shown(facts.steps)
     budget = facts.study.budget
     reach = [0.0, facts.steps[-1].spent, budget or 0.0]
-    chart = Chart(axis_of(reach, "spent", log=False), y)
-    best = [(s.spent, s.best) for s in facts.steps if s.best is not None]
+    by, unit = facts.names.for_axis(max(reach))
+    chart = Chart(axis_of([r / by for r in reach], titled("spent", unit), log=False), y)
+    best = [(s.spent / by, s.best) for s in facts.steps if s.best is not None]
     if best:
         chart.line(best, "a", steps=True)
         chart.key("best so far", "a")
-    points = [(s.spent, s.trial.value, s) for s in shown if s.trial.value is not None]
+    points = [(s.spent / by, s.trial.value, s) for s in shown if s.trial.value is not None]
     _trial_points(chart, [p for p in points if p[2].at not in beyond])
-    edge = "up" if facts.sign > 0 else "down"
-    _plot(chart, [p for p in points if p[2].at in beyond], "p", edge)
+    far_off = [p for p in points if p[2].at in beyond]
+    _plot(chart, far_off, "p", "up" if facts.sign > 0 else "down")
     for last in [s for s in facts.steps if s.improved][-1:]:
-        chart.points([(last.spent, float(last.best or 0.0))], "b", "diamond", [last.trial.number])
+        _plot(chart, [(last.spent / by, float(last.best or 0.0), last)], "b", "diamond")
         chart.key("best", "b", "diamond")
-    _marked(chart, [(s.spent, y.low, s) for s in shown if s.trial.failed], "failed", "cross")
+    _marked(chart, [(s.spent / by, y.low, s) for s in shown if s.trial.failed], "failed", "cross")
     if budget is not None:
-        chart.upright(budget, "t")
+        chart.upright(budget / by, "t")
         chart.key("budget", "t")
     words = _best_words(facts, len(beyond))
     rows = [(s.trial.number, s.spent, s.trial.value, s.best) for s in shown]
-    header = ("trial", "spent", "value", "best so far")
+    spent = titled("spent", facts.names.cost_unit)
+    header = ("trial", spent, facts.names.value_label, "best so far")
     return Picture("best", title, words, chart.svg(f"{title}. {words}"), header, rows)
 
 
@@ -57,9 +60,10 @@ def _best_words(facts: Facts, beyond: int) -> str:
     if not words:
         first, last = ([s for s in facts.steps if s.improved][i] for i in (0, -1))
         words = (
-            f"After {_trials(len(facts.steps))} and {number(facts.steps[-1].spent)} spent, the"
-            f" best observed value is {number(float(last.best or 0.0))}, found at trial"
-            f" {last.trial.number}; the first was {number(float(first.best or 0.0))}."
+            f"After {_trials(len(facts.steps))} and {facts.paid(facts.steps[-1].spent)} spent, the"
+            f" best observed {facts.names.name or 'value'} is"
+            f" {facts.said(float(last.best or 0.0))}, found at trial {last.trial.number}; the"
+            f" first was {facts.said(float(first.best or 0.0))}."
         )
     failed = len(facts.steps) - len(facts.succeeded)
     if failed:
@@ -85,7 +89,9 @@ def value_picture(facts: Facts) -> Picture:
     points = [(s, a) for s in facts.steps if (a := facts.adjusted(s)) is not None]
     if not points:
         return Picture("value", title, facts.nothing_yet)
-    label = "worth less cost" if facts.has_utility else "value with its cost"
+    label = f"{facts.names.value_label} with its cost"
+    if facts.has_utility:
+        label = f"worth less cost ({facts.units})"
     y, beyond = _robust([a for _, a in points], sign, label)
     chart = Chart(trials_axis(facts), y)
     kept = [points[i] for i in thinned(len(points), MOST_POINTS)]
@@ -105,7 +111,8 @@ def value_picture(facts: Facts) -> Picture:
     if beyond:
         words += " Moments that are far off run along the edge."
     rows = [(s.at, s.trial.number, s.best, s.spent, a) for s, a in kept]
-    header = ("told", "trial", "best so far", "spent", "best with its cost")
+    spent = titled("spent", facts.names.cost_unit)
+    header = ("told", "trial", "best so far", spent, "best with its cost")
     return Picture("value", title, words, chart.svg(f"{title}. {words}"), header, rows)
 
 
@@ -116,20 +123,25 @@ def costs_picture(facts: Facts) -> Picture:
     if not shown:
         return Picture("costs", title, "Nothing has been evaluated yet.")
     foreseen = [s for s in shown if s.trial.expected_cost is not None]
-    numbers = [s.trial.cost for s in shown]
-    numbers += [float(s.trial.expected_cost or 0.0) for s in foreseen]
+    by, unit = facts.names.for_axis(max(s.trial.cost for s in shown))
+    numbers = [s.trial.cost / by for s in shown]
+    numbers += [float(s.trial.expected_cost or 0.0) / by for s in foreseen]
     positive = [c for c in numbers if c > 0]
-    y = axis_of(positive if axis_of(positive, "").log else [0.0, *numbers], "cost")
+    y = axis_of(positive if axis_of(positive, "").log else [0.0, *numbers], titled("cost", unit))
     chart = Chart(trials_axis(facts), y)
-    chart.points([(s.at, float(s.trial.expected_cost or 0.0)) for s in foreseen], "t", "dash")
-    _plot(chart, [(s.at, s.trial.cost, s) for s in shown if not s.trial.failed], "p")
+    expected = [(s.at, float(s.trial.expected_cost or 0.0) / by) for s in foreseen]
+    chart.points(expected, "t", "dash")
+    points = [(s.at, s.trial.cost / by, s) for s in shown]
+    _plot(chart, [p for p in points if not p[2].trial.failed], "p")
     chart.key("actual", "p", "dot")
     if foreseen:
         chart.key("expected when asked", "t", "dash")
-    _marked(chart, [(s.at, s.trial.cost, s) for s in shown if s.trial.failed], "failed", "cross")
+    _marked(chart, [p for p in points if p[2].trial.failed], "failed", "cross")
     words = _cost_words(facts)
     rows = [(s.at, s.trial.number, s.trial.expected_cost, s.trial.cost) for s in shown]
-    header = ("told", "trial", "expected cost", "actual cost")
+    unit = facts.names.cost_unit
+    costs = (titled(f"{kind} cost", unit) for kind in ("expected", "actual"))
+    header = ("told", "trial", *costs)
     return Picture("costs", title, words, chart.svg(f"{title}. {words}"), header, rows)
 
 
@@ -140,9 +152,9 @@ def _cost_words(facts: Facts) -> str:
         for s in facts.steps
         if s.trial.expected_cost and s.trial.cost > 0
     ]
-    words = f"A trial cost {number(min(costs))} to {number(max(costs))}."
+    words = f"A trial cost {facts.paid(min(costs))} to {facts.paid(max(costs))}."
     if min(costs) == max(costs):
-        words = f"Every trial cost {number(costs[0])}."
+        words = f"Every trial cost {facts.paid(costs[0])}."
     if not pairs:
         return f"{words} Nobody could say beforehand."
     off = float(np.median([abs(math.log(paid / expected)) for expected, paid in pairs]))

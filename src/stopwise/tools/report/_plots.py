@@ -9,6 +9,7 @@ from pathlib import Path
 
 from stopwise.errors import InputError
 from stopwise.study import Study
+from stopwise.tools.report._drawing import draw
 from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._importance_picture import importance_picture
 from stopwise.tools.report._markup import Markup, el
@@ -19,7 +20,7 @@ from stopwise.tools.report._promises_picture import promises_picture
 from stopwise.tools.report._signal_picture import signal_picture
 from stopwise.tools.report._slice_pictures import slice_pictures
 from stopwise.tools.report._slices import slices
-from stopwise.tools.report._write import write_text
+from stopwise.tools.report._write import check_writable, write_text
 
 _WIDE, _HIGH = 560, 360
 
@@ -70,20 +71,28 @@ class Plot:
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the picture: ``.svg``, or ``.html`` with its words.
+        """Write the picture: ``.svg``, ``.png``, ``.pdf``, or ``.html`` with its words.
+
+        PNG and PDF need Matplotlib: ``pip install 'stopwise[pictures]'``.
 
         Args:
             path: Of the file.
         """
         kind = Path(path).suffix.lower()
         content: str | None
+        drawn = [p.svg for p in self.pictures if p.svg is not None]
+        if kind in (".png", ".pdf") and drawn:
+            check_writable(path)
+            draw(drawn, asset("chart.css"), Path(path))
+            return Path(path)
         if kind == ".html":
             content = f'<!doctype html>\n<meta charset="utf-8"/>\n{self._repr_html_()}\n'
-        elif kind == ".svg":
+        elif kind in (".svg", ".png", ".pdf"):
             content = self._repr_svg_()
         else:
             message = (
-                f"a picture is saved as .svg or .html, not as {kind or 'a file without one'!r}."
+                "a picture is saved as .svg, .png, .pdf or .html, not as"
+                f" {kind or 'a file without an ending'!r}."
             )
             raise InputError(message)
         if content is None:
@@ -134,7 +143,7 @@ def plot_importance(study: Study) -> Plot:
 def plot_slices(study: Study) -> Plot:
     """What the model believes along each parameter, through the best configuration."""
     facts = Facts(study)
-    pictures = slice_pictures(slices(facts))
+    pictures = slice_pictures(slices(facts), facts.names.value_label)
     if pictures:
         return Plot(tuple(pictures))
     return Plot((Picture("slices", "What the model believes", facts.nothing_yet),))

@@ -32,7 +32,9 @@ def promises_picture(facts: Facts) -> Picture:
         return Picture("promises", _TITLE, "No choice of the acquisition has been told yet.")
     kept = [rows[i] for i in thinned(len(rows), MOST_POINTS)]
     sums = [n for row in rows for n in (row.promised_so_far, row.delivered_so_far)]
-    chart = Chart(trials_axis(facts), axis_of([0.0, *sums], "gain, added up", log=False))
+    named = facts.names.value_name or facts.has_utility
+    label = f"gain in {facts.units}, added up" if named else "gain, added up"
+    chart = Chart(trials_axis(facts), axis_of([0.0, *sums], label, log=False))
     before = rows[0].at - 1  # where both sums are 0
     promised = [(row.at, row.promised_so_far) for row in rows]
     delivered = [(row.at, row.delivered_so_far) for row in rows]

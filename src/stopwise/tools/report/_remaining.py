@@ -33,13 +33,16 @@ def remaining(facts: Facts) -> list[Markup]:
         x = best.x[None, :]
         log_cost = float(snapshot.belief.log_price(x)[0])
         params = facts.study.domain.decode(x)[0]
-        gain = number(math.exp(best.value + log_cost))
+        gain = math.exp(best.value + log_cost)
+        gained = facts.names.gain(gain) if facts.names.value_name else f"gain {number(gain)}"
         if facts.has_utility:
-            gain = f"{gain} {facts.units}"
+            gained = f"gain {number(gain)} {facts.units}"
         lines.append(
-            f"Of what remains, the best candidate ({configuration(params)}) is expected to gain"
-            f" {gain} and costs {number(math.exp(log_cost))};"
+            f"Of what remains, the best candidate ({configuration(params)}) is expected to"
+            f" {gained} and costs {facts.paid(math.exp(log_cost))};"
             f" one would go on for any lam below {number(exp_or_inf(best.value))}."
         )
+    lines += facts.failing
+    lines += [f"Note: {note}." for note in facts.study.notes]
     lines += [line for line in said if line.startswith(_KEPT)]
     return [el("p", line, class_="quiet") for line in lines]

@@ -11,7 +11,7 @@ from stopwise.acquisition import PBGID
 from stopwise.core.traces import Signal, Trace
 from stopwise.record.replay import Replayed, replay
 from stopwise.stopping import PBGI, SignalKind, StoppingRule, traits_of
-from stopwise.stopping.signals import GAIN_PER_COST
+from stopwise.stopping.signals import GAIN_PER_COST, OBJECTIVE, OBJECTIVE_PER_COST
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.budget_worth import lams_of_budget
 from stopwise.study.lam_ladder import with_this_moment
@@ -105,7 +105,7 @@ def _chart(facts: Facts, kind: SignalKind, rows: Sequence[_Row], kept: Sequence[
     """Signals as points, what decides as a line, the threshold as another."""
     levels = [(r.at, r.threshold) for r in rows if r.threshold is not None]
     numbers = [v for r in rows for v in (r.signal, r.decides)] + [level for _, level in levels]
-    chart = Chart(trials_axis(facts), axis_of(numbers, kind.label))
+    chart = Chart(trials_axis(facts), axis_of(numbers, _label(facts, kind)))
     if levels:
         chart.line([(1, levels[0][1]), *levels] if len(levels) == 1 else levels, "t")
     chart.points([(r.at, r.signal) for r in kept], "p", "dot", [r.trial for r in kept])
@@ -117,6 +117,16 @@ def _chart(facts: Facts, kind: SignalKind, rows: Sequence[_Row], kept: Sequence[
     if levels:
         chart.key("threshold", "t")
     return chart
+
+
+def _label(facts: Facts, kind: SignalKind) -> str:
+    """The signal with its unit, if it has one that somebody has named."""
+    names = facts.names
+    if kind.unit == OBJECTIVE_PER_COST and (names.value_name or names.cost_unit):
+        return f"expected gain, {facts.units} per {names.cost_unit or 'unit of cost'}"
+    if kind.unit == OBJECTIVE and names.value_name and not facts.has_utility:
+        return f"{kind.label} ({names.value_name})"
+    return kind.label
 
 
 def _gain_words(rows: Sequence[_Row]) -> str:

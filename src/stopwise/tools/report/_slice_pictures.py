@@ -21,12 +21,12 @@ _LABEL = 10  # letters that a label has at least
 _FEW = 20  # whole numbers that are marked one by one
 
 
-def slice_pictures(slices: Sequence[Slice]) -> list[Picture]:
+def slice_pictures(slices: Sequence[Slice], value_label: str = "value") -> list[Picture]:
     """What the model believes along each parameter, all on one vertical scale."""
     if not slices:
         return []
     ends = [end for s in slices for end in (*_drawn(s, s.low), *_drawn(s, s.high))]
-    y = axis_of(ends, "value", log=False)
+    y = axis_of(ends, value_label, log=False)
     return [_slice_picture(one, y, position) for position, one in enumerate(slices)]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stopwise.core.space import Integer, Mixed, Real
+from stopwise.core.units import titled
 from stopwise.tools.report._axis import thinned
 from stopwise.tools.report._facts import Facts, Step
 from stopwise.tools.report._markup import Markup, el, shortened
@@ -68,7 +69,13 @@ def trials_table(facts: Facts, codec: Mixed) -> tuple[Markup, str]:
             " improvements; the journal holds all."
         )
     kinds = ["n" if isinstance(p, Real | Integer) else None for p in codec.parameters]
-    columns = [("trial", None), ("value", "n"), ("cost", "n"), *zip(names, kinds, strict=True)]
+    said = facts.names
+    columns: list[tuple[str, str | None]] = [
+        ("trial", None),
+        (said.value_label, "n"),
+        (titled("cost", said.cost_unit), "n"),
+        *zip(names, kinds, strict=True),
+    ]
     measured = (name for step in steps for name in step.trial.outcomes)
     outcomes = dict.fromkeys((*(facts.study.options.limits or ()), *measured))
     columns += [(name, _OUTCOME) for name in outcomes]

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from stopwise.errors import InputError
@@ -38,12 +40,24 @@ def _refuse_to_replace(target: Path) -> None:
 def write_text(content: str, path: str | os.PathLike[str]) -> Path:
     """Write a text file; what stands in the way is said in words."""
     target = Path(path)
-    try:
+    with _in_words(target):
         target.write_text(content, encoding="utf-8")
+    return target
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that cannot be written to, in words."""
+    with _in_words(Path(path)), Path(path).open("ab"):
+        pass
+
+
+@contextmanager
+def _in_words(target: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         message = (
             f"{str(target)!r} cannot be written ({error.strerror}): give a path to a file in a"
             " folder that exists and may be written to."
         )
         raise InputError(message) from error
-    return target

@@ -13,6 +13,7 @@ from stopwise.core.numerics.limits import as_amount
 from stopwise.core.outcome_limits import in_words
 from stopwise.core.quantity import quantity
 from stopwise.core.space.conditions import said
+from stopwise.core.units import SECONDS, amount
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import read_journal
 from stopwise.record.history import Trial
@@ -104,8 +105,9 @@ def _conditions(config: Config) -> Iterator[str]:
 
 def _measures(config: Config) -> Iterator[str]:
     source = config.value.file or "the last line of its stdout"
-    yield f"It is to {config.value.direction} {config.value.key!r}, read from {source}."
-    unit, cost = config.cost.unit, config.cost
+    named = f" ({config.value.given_name})" if config.value.given_name else ""
+    yield f"It is to {config.value.direction} {config.value.key!r}{named}, read from {source}."
+    cost, name = config.cost, config.value.name or "objective units"
     if cost.kind == "reported":
         yield f"A trial costs what it reports as {cost.key!r}."
     elif cost.kind == "none":
@@ -113,20 +115,20 @@ def _measures(config: Config) -> Iterator[str]:
     elif cost.price_per_hour is None:
         yield "A trial costs the seconds that it takes."
     else:
-        yield f"A trial costs its time at {quantity(cost.price_per_hour)} an hour."
+        yield f"A trial costs its time at {cost.words(cost.price_per_hour)} an hour."
     worth, utility = config.worth, config.utility
     if utility is not None:
         unit = utility.unit or "units of worth"
         lam = 1.0 if worth is None else worth.lam
         yield (
-            f"What a value is worth is by {utility}: a trial that costs 1 must promise"
-            f" {quantity(lam)} {unit}."
+            f"What a value is worth is by {utility}: a trial that costs {cost.words(1.0)} must"
+            f" promise {quantity(lam)} {unit}."
         )
     elif worth is not None:
         gain, paid = worth.improvement or worth.lam, worth.cost or 1.0
         yield (
-            f"An improvement of {quantity(gain)} is worth {quantity(paid)} {unit}: a trial that"
-            f" costs 1 must promise {quantity(worth.lam)} (lam)."
+            f"An improvement of {quantity(gain)} is worth {cost.words(paid)}: a trial that"
+            f" costs {cost.words(1.0)} must promise {quantity(worth.lam)} (lam, in {name})."
         )
 
 
@@ -137,22 +139,22 @@ def _ladder(config: Config) -> list[str]:
 
 def _prices(config: Config, bounds: Bounds | None) -> Iterator[str]:
     """What other lams mean, as far as it can be said beforehand: the prices that they put."""
-    worth, unit = config.worth, config.cost.unit
+    worth, cost = config.worth, config.cost
     if worth is None or config.utility is not None:  # with a utility lam is 1, or nearly so
         return
     gain = worth.improvement or worth.lam
     yield "What other lams would mean (when each stops can be said once trials have run):"
     for lam in (as_amount(factor * worth.lam) for factor in (0.1, 1.0, 10.0)):
         given = " (given)" if lam == worth.lam else ""
-        says = f"an improvement of {quantity(gain)} pays for {quantity(gain / lam)} {unit}"
-        if config.timeout is not None and unit == "seconds":
+        says = f"an improvement of {quantity(gain)} pays for {cost.words(gain / lam)}"
+        if config.timeout is not None and cost.is_time:
             promise = quantity(lam * config.timeout)
             says += f"; a trial that runs into the timeout must promise {promise}"
         yield f"  lam = {quantity(lam)}{given}: {says}"
     low, high = bounds or (None, None)
     if low is not None and high is not None:
-        most = quantity((high - low) / worth.lam)
-        yield f"Within the bounds of the value nothing is worth more than {most} {unit} in all."
+        most = cost.words((high - low) / worth.lam)
+        yield f"Within the bounds of the value nothing is worth more than {most} in all."
 
 
 def _limits(config: Config) -> Iterator[str]:
@@ -164,11 +166,11 @@ def _limits(config: Config) -> Iterator[str]:
         yield f"[search] {name} = {shown(value)}."
     yield f"It stops by {'the budget' if by_budget else names}."
     if config.budget is not None:
-        yield f"At most {quantity(config.budget)} {config.cost.unit} are spent."
+        yield f"At most {config.cost.words(config.budget)} are spent."
     if config.max_trials is not None:
         yield f"There are at most {config.max_trials} trials."
     if config.timeout is not None:
-        yield f"A trial is killed after {quantity(config.timeout)} seconds."
+        yield f"A trial is killed after {amount(config.timeout, SECONDS)}."
     retried = f"started again up to {config.failures.retry} times, then " * bool(
         config.failures.retry
     )

@@ -18,6 +18,7 @@ from stopwise.core.space import Parameter, as_domain
 from stopwise.errors import StopwiseError
 from stopwise.study.hard_limits import FAILURES
 from stopwise.study.options import StudyOptions, names
+from stopwise.tools.runner.measures import Cost, Value, read_cost, read_value
 from stopwise.tools.runner.parameter_passing import Channel, check_passing
 from stopwise.tools.runner.rules import Rule, rules_of
 from stopwise.tools.runner.space_table import read_constraints, read_space
@@ -27,7 +28,7 @@ from stopwise.tools.runner.toml_table import TomlTable, shown
 _SAID_OTHERWISE = (
     *("lam", "cost", "budget", "direction", "max_trials"),
     *("acquisition", "stopping", "watch", "noise", "n_initial", "start_from", "seed"),
-    *("limits", "constraints", "utility"),
+    *("limits", "constraints", "utility", "value_name", "cost_unit"),
     "stages",  # a program is evaluated as a whole
 )
 _NO_WORTH = """{} needs to know what an improvement is worth to you:
@@ -38,31 +39,6 @@ cost = 600 # ... this much for it, in units of cost
 
 Or leave both at "pbgi" and give a budget, what may be spent in all: budget = 3600. Or choose among
 those that need neither: acquisition = "logeipc", stopping = "gss"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """Where the value comes from: a key of the JSON on the last line of stdout, or in a file."""
-
-    key: str
-    file: str | None
-    direction: Literal["minimize", "maximize"]
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a trial costs."""
-
-    kind: Literal["seconds", "reported", "none"]
-    price_per_hour: float | None
-    key: str
-
-    @property
-    def unit(self) -> str:
-        """What a cost is counted in, after a number: "5 seconds"."""
-        if self.kind == "seconds":
-            return "seconds" if self.price_per_hour is None else "units of money"
-        return "units of cost" if self.kind == "reported" else "trials"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +155,8 @@ def read(top: TomlTable, path: Path, *, has_program: bool) -> Config:
         max_trials=top.whole("max_trials", None),
         space=space,
         constraints=read_constraints(top, space),
-        value=_value(top.table("value", {})),
-        cost=_cost(top.table("cost", {})),
+        value=read_value(top.table("value", {})),
+        cost=read_cost(top.table("cost", {})),
         worth=_worth(top.table("worth", {})),
         utility=_utility(top.table("utility", {})),
         limits=limits,
@@ -198,29 +174,6 @@ def _environment(table: TomlTable) -> dict[str, str]:
         if not name or "=" in name or "\0" in name + value:
             raise table.error(name, f"{name!r} cannot be the name of an environment variable.")
     return variables
-
-
-def _value(table: TomlTable) -> Value:
-    value = Value(
-        table.typed("key", str, "value"),
-        table.typed("file", str, None),
-        table.word("direction", ("minimize", "maximize"), "minimize"),  # type: ignore[arg-type]
-    )
-    table.done()
-    return value
-
-
-def _cost(table: TomlTable) -> Cost:
-    kind = table.word("kind", ("seconds", "reported", "none"), "seconds")
-    price, key = table.positive("price_per_hour", None), table.typed("key", str, "cost")
-    table.done()
-    if price is not None and kind != "seconds":
-        message = f'price_per_hour is for kind = "seconds"; here kind = {shown(kind)}.'
-        raise table.error("price_per_hour", message)
-    if "key" in table.data and kind != "reported":
-        message = f'key is for kind = "reported"; here kind = {shown(kind)}.'
-        raise table.error("key", message)
-    return Cost(kind, price, key)  # type: ignore[arg-type]
 
 
 def _worth(table: TomlTable) -> Worth | None:

@@ -20,7 +20,9 @@ FIXED = (
     "constraints",
     "value.key",
     "value.direction",
-    "cost",
+    "cost.kind",
+    "cost.price_per_hour",
+    "cost.key",
     "utility",
     "limits",
     *(f"search.{name}" for name in names(may_change())),
@@ -69,8 +71,8 @@ def must_not_change(config: Config, differences: list[str]) -> InputError:
         f" change it back (the file as last run is {copy})."
         " To begin afresh, copy the file to another name and run that, or remove"
         f" {config.journal.name} if nothing in it is of use."
-        " [worth], budget, max_trials, timeout, stopping rules and the way the program is called"
-        " may change."
+        " [worth], budget, max_trials, timeout, names and units, stopping rules and the way the"
+        " program is called may change."
     )
 
 

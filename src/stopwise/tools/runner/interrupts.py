@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Any, Self
 
-_HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+_HANDLED = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 
 
 class Interrupts:
@@ -16,10 +19,14 @@ class Interrupts:
 
     ``level`` is 0 while nobody has interrupted, 1 when running trials may finish, 2 when they are
     to be stopped. The third signal raises KeyboardInterrupt, in case something hangs.
+
+    Args:
+        announce: Called at once when the level has changed, whatever else is being done.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, announce: Callable[[], None] = lambda: None) -> None:
         self.level = 0
+        self._announce = announce
         self.first: int | None = None
         self._before: dict[int, Any] = {}
 
@@ -56,3 +63,5 @@ class Interrupts:
             raise KeyboardInterrupt
         self.first = number if self.first is None else self.first
         self.level = self.level + 1 if number == signal.SIGINT else 2
+        with suppress(RuntimeError):  # in the middle of writing: it is said a little later
+            self._announce()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.core.exchange_rate import check_lam
+from stopwise.core.units import checked_name
 from stopwise.tools.runner.config import Config, Worth, check_worth, read
 from stopwise.tools.runner.toml_table import TomlTable
 
@@ -23,6 +24,8 @@ def load_study(
     max_trials: int | None = None,
     seed: int | None = None,
     maximize: bool = False,
+    value_name: str | None = None,
+    cost_unit: str | None = None,
 ) -> tuple[Config, list[str]]:
     """Read and check a file; what is given besides replaces what the file says.
 
@@ -33,6 +36,8 @@ def load_study(
         max_trials: Instead of ``max_trials``.
         seed: Instead of ``seed`` of ``[search]``.
         maximize: Whether larger is better, whatever ``[value]`` says.
+        value_name: Instead of ``name`` of ``[value]``.
+        cost_unit: Instead of ``unit`` of ``[cost]``.
 
     Returns:
         The configuration, and the keys that only ``stopwise run`` uses.
@@ -46,8 +51,13 @@ def load_study(
         changes["worth"] = Worth(check_lam(lam))
     if seed is not None:
         changes["search"] = replace(config.search, seed=seed)
-    if maximize:
-        changes["value"] = replace(config.value, direction="maximize")
+    value: dict[str, Any] = {"direction": "maximize"} if maximize else {}
+    if value_name is not None:
+        value["given_name"] = checked_name("value_name", value_name)
+    changes["value"] = replace(config.value, **value)
+    if cost_unit is not None:
+        unit = checked_name("cost_unit", cost_unit)
+        changes["cost"] = replace(config.cost, given_unit=unit)
     config = replace(config, **changes)
     check_worth(top, config)
     return config, [key for key in _OF_PROGRAMS if key in top.data]

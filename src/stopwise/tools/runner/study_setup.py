@@ -58,6 +58,8 @@ def _options(config: Config) -> dict[str, Any]:
         "constraints": config.constraints,
         "seed": search.seed,
         "max_trials": config.max_trials,
+        "value_name": config.value.name,
+        "cost_unit": config.cost.given_unit,
         **search.further,
     }
 
@@ -66,4 +68,4 @@ def _cost(config: Config) -> str | None:
     """How the study gets its costs; the runner turns seconds into money, so money is reported."""
     if config.cost.kind == "none":
         return None
-    return "seconds" if config.cost.unit == "seconds" else "reported"
+    return "seconds" if config.cost.is_time else "reported"

@@ -34,7 +34,7 @@ from collections.abc import Callable
 GRACE = 2.0  # seconds between SIGTERM and SIGKILL
 _PATIENCE = 5.0  # seconds for killed processes to be gone; one in a system call may need them
 _LONGEST = 3600.0  # seconds of one wait; select refuses very long ones
-_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_ENDING = (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM))
 _LINUX = sys.platform == "linux"
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 

@@ -10,11 +10,11 @@ import selectors
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from stopwise.core.quantity import quantity
+from stopwise.core.units import SECONDS, amount, settings
 from stopwise.errors import InputError
 from stopwise.record.history import Trial
 from stopwise.study import Study
@@ -48,6 +48,7 @@ class _StartedTrial:
     running: RunningProgram
     paid: float = 0.0
     failed: int = 0
+    since: float = field(default_factory=time.monotonic)
 
 
 def run_trials(
@@ -74,8 +75,9 @@ class _Loop:
         self.config, self.study, self.on_change, self.say = config, study, on_change, say
         self.started: list[_StartedTrial] = []
         self.failed_in_a_row = 0
-        self.interrupts = Interrupts()
+        self.interrupts = Interrupts(self.announce)
         self.level = 0  # of the interrupts that were acted on
+        self.announced = 0  # of the interrupts that were spoken of
 
     def run(self) -> RunEnd:
         """Run until no trial runs and none is to be started."""
@@ -101,7 +103,7 @@ class _Loop:
             trial = self.study.ask()  # trials that an earlier run left pending come first
             running = start(self.config, trial.number, trial.params)
             self.started.append(_StartedTrial(trial, running))
-            self.on_change(self.study, f"trial {trial.number} started: {_shown(trial)}")
+            self.on_change(self.study, f"trial {trial.number} started: {settings(trial.params)}")
 
     def wait(self) -> None:
         """Wait for the end of a program or for a signal, and handle it."""
@@ -117,19 +119,41 @@ class _Loop:
                 self.finish(started, ended)
 
     def handle_interrupts(self) -> None:
-        """Tell the user what a new signal does; at the second one stop the running programs."""
+        """Act on a new signal: at the second one stop the running programs."""
         self.interrupts.clear()
+        self.announce()
         if self.interrupts.level == self.level:
             return
         self.level = self.interrupts.level
-        n = len(self.started)
-        if self.level == 1:
-            line = f"no new trials; {n} running may finish. Once more stops them."
-        else:
-            line = f"stopping {n} running trials; they are asked again when the run goes on."
+        if self.level > 1:
             for started in self.started:
                 started.running.stop()
+
+    def announce(self) -> None:
+        """Say what a new signal does, and when; at once, whatever else is being done."""
+        level, n = self.interrupts.level, len(self.started)
+        if level == self.announced:
+            return
+        if level > 1:
+            line = f"stopping {n} running trials; they are asked again when the run goes on."
+        elif n:
+            line = f"no new trials; {n} running may finish{self.when()}. Once more stops them."
+        else:
+            line = "no new trials; the run ends when the model is done with what it computes."
         self.say(line)
+        self.announced = level
+
+    def when(self) -> str:
+        """When the running trials are expected to end, as a clause; empty if nobody knows."""
+        if not self.config.cost.is_time:
+            return ""
+        now = time.monotonic()
+        ends = [(s.since, s.trial.expected_cost) for s in self.started]
+        left = [since + cost - now for since, cost in ends if cost is not None]
+        if len(left) < len(ends):
+            return ""
+        seconds = float(round(max(*left, 0.0)))
+        return f", in about {amount(seconds, SECONDS)} as expected"
 
     def finish(self, started: _StartedTrial, ended: ProgramEnd) -> None:
         """Tell the study how a trial ended, start it again, or leave it pending."""
@@ -184,13 +208,13 @@ class _Loop:
         )
         self.failed_in_a_row = 0 if result.value is not None else self.failed_in_a_row + 1
         told = self.study.history[-1]
-        cost = f"cost {quantity(told.cost)}"
+        cost, units = self.config.cost.words(told.cost), self.study.options.units
         if result.value is None:
-            line = f"trial {trial.number} failed ({cost}): {result.message}"
+            line = f"trial {trial.number} failed after {cost}: {result.message}"
         else:
             best = self.study.best
-            best_so_far = "" if best is None else f"; best {quantity(best.value)}"
-            line = f"trial {trial.number}: {quantity(result.value)} ({cost}){best_so_far}"
+            best_so_far = "" if best is None else f"; best {units.value(best.value, best.std)}"
+            line = f"trial {trial.number}: {units.value(result.value)} for {cost}{best_so_far}"
             line += f"; infeasible, {told.message}" if told.infeasible else ""
         self.on_change(self.study, line)
 
@@ -210,10 +234,3 @@ class _Loop:
         if verdict.rule == "failures":
             return RunEnd("failures", verdict.reason)
         return RunEnd("verdict", verdict.reason)
-
-
-def _shown(trial: Trial) -> str:
-    return ", ".join(
-        f"{name} = {quantity(value) if isinstance(value, float) else value}"
-        for name, value in trial.params.items()
-    )

@@ -14,10 +14,11 @@ from rich.table import Table
 
 from stopwise.core.exchange_rate import exchange_rate
 from stopwise.core.space import as_domain
+from stopwise.core.units import SECONDS, amount
 from stopwise.study.loop import evaluate, minimize
 from stopwise.study.result import Result
 from stopwise.tools.cli._demo.digits import SPACE, misread_percent
-from stopwise.tools.progress.words import SECONDS, amount, configuration
+from stopwise.tools.progress.words import configuration
 
 REPORT = "stopwise-demo.html"
 SEED = 0  # the default of Study, not one chosen for its outcome
@@ -49,7 +50,14 @@ def train(console: Console, *, seed: int = SEED, report: str = REPORT) -> None:
     )
     objective = misread_percent()
     result = minimize(
-        objective, SPACE, cost="seconds", lam=lam, budget=MOST_SECONDS, seed=seed, progress=True
+        objective,
+        SPACE,
+        cost="seconds",
+        lam=lam,
+        budget=MOST_SECONDS,
+        seed=seed,
+        progress=True,
+        value_name="misread %",
     )
     fixed = random_trials(objective, seed, console)
     _conclude(console, result, fixed, lam)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured of a trial: the tables ``[value]`` and ``[cost]``, with names and units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from stopwise.core.units import SECONDS, amount, checked_name, sounds_better_larger
+from stopwise.errors import InputError
+from stopwise.tools.runner.toml_table import TomlTable, shown
+
+_ANY_VALUE = "value"  # the key of a value that nobody has named
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Where the value comes from: a key of the JSON on the last line of stdout, or in a file."""
+
+    key: str
+    file: str | None
+    direction: Literal["minimize", "maximize"]
+    given_name: str | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The value in the user's words: as given, or its key if that says anything."""
+        return self.given_name or (None if self.key == _ANY_VALUE else self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a trial costs."""
+
+    kind: Literal["seconds", "reported", "none"]
+    price_per_hour: float | None
+    key: str
+    given_unit: str | None = None
+
+    @property
+    def is_time(self) -> bool:
+        """Whether a trial costs the seconds that it takes."""
+        return self.kind == "seconds" and self.price_per_hour is None
+
+    def words(self, cost: float) -> str:
+        """A cost with its unit: "5 s", "$3.20", "12 trials"."""
+        kinds = {"seconds": "units of money", "reported": "units of cost", "none": "trials"}
+        return amount(cost, self.given_unit or (SECONDS if self.is_time else kinds[self.kind]))
+
+
+def read_value(table: TomlTable) -> Value:
+    """The table ``[value]``."""
+    value = Value(
+        table.typed("key", str, _ANY_VALUE),
+        table.typed("file", str, None),
+        table.word("direction", ("minimize", "maximize"), "minimize"),  # type: ignore[arg-type]
+        _named(table, "name", "value_name"),
+    )
+    table.done()
+    named = value.name or ""
+    if "direction" not in table.data and sounds_better_larger(named):
+        message = (
+            f"the value is called {named!r}, of which more is mostly better: say direction ="
+            ' "maximize", or direction = "minimize" if less is better here.'
+        )
+        raise table.error("key" if "key" in table.data else None, message)
+    return value
+
+
+def _named(table: TomlTable, key: str, option: str) -> str | None:
+    """A name or a unit in the user's words, as the study checks it."""
+    try:
+        return checked_name(option, table.typed(key, str, None))
+    except InputError as error:
+        raise table.error(key, str(error)) from error
+
+
+def read_cost(table: TomlTable) -> Cost:
+    """The table ``[cost]``."""
+    kind = table.word("kind", ("seconds", "reported", "none"), "seconds")
+    price, key = table.positive("price_per_hour", None), table.typed("key", str, "cost")
+    unit = _named(table, "unit", "cost_unit")
+    table.done()
+    if price is not None and kind != "seconds":
+        message = f'price_per_hour is for kind = "seconds"; here kind = {shown(kind)}.'
+        raise table.error("price_per_hour", message)
+    if "key" in table.data and kind != "reported":
+        message = f'key is for kind = "reported"; here kind = {shown(kind)}.'
+        raise table.error("key", message)
+    return Cost(kind, price, key, unit)  # type: ignore[arg-type]

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names and units: every number that has one is written in one place."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stopwise.core.quantity import measured, quantity
+from stopwise.core.units import PLAIN, AnswerUnits, checked_name, settings, sounds_better_larger
+from stopwise.errors import InputError, InputTypeError
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "bare"),
+    [
+        ("misread %", "misread 1.78 %", "1.78 %"),
+        ("latency (ms)", "latency 1.78 ms", "1.78 ms"),
+        ("loss [nats]", "loss 1.78 nats", "1.78 nats"),
+        ("loss", "loss 1.78", "1.78"),
+        ("", "1.78", "1.78"),
+        ("%", "% 1.78", "1.78"),
+    ],
+)
+def test_a_value_with_its_name_and_unit(name, value, bare):
+    assert AnswerUnits(name).value(1.78) == value
+    assert AnswerUnits(name).number(1.78) == bare
+
+
+def test_a_gain_says_its_direction():
+    assert AnswerUnits("misread %").gain(0.12) == "lower misread % by 0.12"
+    assert AnswerUnits("yield %", rises=True).gain(0.12) == "raise yield % by 0.12"
+    assert PLAIN.gain(0.12) == "gain 0.12"
+
+
+def test_lam_and_axes():
+    assert AnswerUnits("loss", "$").lam == "loss per $"
+    assert PLAIN.lam == "objective units per unit of cost"
+    assert AnswerUnits("", "s").for_axis(100.0) == (1.0, "s")
+    assert AnswerUnits("", "s").for_axis(3000.0) == (60.0, "min")
+    assert AnswerUnits("", "s").for_axis(1e5) == (3600.0, "h")
+    assert AnswerUnits("", "$").for_axis(1e5) == (1.0, "$")
+
+
+@pytest.mark.parametrize(
+    ("value", "std", "words"),
+    [
+        (18.550098781996915, 0.0, "18.55"),
+        (18.550098781996915, 0.2317, "18.55 +- 0.23"),
+        (18.550098781996915, 12.0, "19 +- 12"),
+        (18.550098781996915, 1234.0, "18.55 +- 1.2e+03"),
+        (18.550098781996915, 0.0996, "18.55 +- 0.10"),
+        (12345.678, 0.0, "12,346"),
+    ],
+)
+def test_as_many_digits_as_deserved(value, std, words):
+    assert measured(value, std) == words
+
+
+@given(st.floats(-1e300, 1e300))
+def test_a_quantity_is_right_to_four_digits(value):
+    said = float(quantity(value).replace(",", ""))
+    assert said == pytest.approx(value, rel=5.1e-4)
+
+
+@given(st.floats(0.0, 1e12))
+def test_durations_are_right_to_their_last_unit(seconds):
+    scale = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+    words = AnswerUnits("", "s").cost(seconds).split()
+    said = sum(float(n) * scale[unit] for n, unit in zip(words[::2], words[1::2], strict=True))
+    last = scale[words[-1]]
+    assert abs(said - seconds) <= max(last, 0.006 * seconds) + 1.0
+
+
+@pytest.mark.parametrize("given", ["", "  ", "x" * 61, "two\nlines", "\x1b[2J"])
+def test_a_name_is_short_and_on_one_line(given):
+    with pytest.raises(InputError, match="value_name="):
+        checked_name("value_name", given)
+
+
+def test_a_name_is_a_text():
+    with pytest.raises(InputTypeError, match="cost_unit=3: give a text"):
+        checked_name("cost_unit", 3)
+    assert checked_name("cost_unit", None) is None
+    assert checked_name("cost_unit", " $ ") == "$"
+
+
+@pytest.mark.parametrize(
+    ("name", "larger"),
+    [
+        ("accuracy", True),
+        ("val_acc", True),
+        ("Test AUC", True),
+        ("mean reward", True),
+        ("accuracy_loss", False),
+        ("1-accuracy", False),
+        ("loss", False),
+        ("access", False),
+    ],
+)
+def test_names_of_what_is_mostly_maximised(name, larger):
+    assert sounds_better_larger(name) == larger
+
+
+def test_a_configuration_in_words():
+    assert (
+        settings({"lr": 0.0012345678, "n": 3, "act": "relu"}) == "lr = 0.001235, n = 3, act = relu"
+    )

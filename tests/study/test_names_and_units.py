@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""value_name and cost_unit: what people read is in their words, and nothing else changes."""
+
+import json
+
+import pytest
+
+import stopwise as sw
+from stopwise.errors import InputTypeError
+from stopwise.stopping import RULES
+from stopwise.stopping.defaults import default_rules
+from stopwise.tools.report import page
+
+LINE = {"x": sw.Real(0.0, 1.0)}
+NAMED = {"value_name": "misread %", "cost_unit": "$"}
+
+
+def bowl(params):
+    return 3.0 + (params["x"] - 0.3) ** 2
+
+
+def run(trials=7, **options):
+    options = {"lam": 1e-4, "n_initial": 3, "cost": lambda p: 2.0 + p["x"], **options}
+    study = sw.Study(LINE, **options)
+    for _ in range(trials):
+        study.should_stop()
+        trial = study.ask()
+        study.tell(trial, bowl(trial.params))
+    study.should_stop()
+    return study
+
+
+def test_names_change_no_decision():
+    plain, named = run(), run(**NAMED)
+    assert [o.params for o in plain.history] == [o.params for o in named.history]
+    assert plain.traces == named.traces
+    assert plain.verdict.value == named.verdict.value
+
+
+def test_verdict_explanation_ladder_and_guarantee_speak_them():
+    study = run(**NAMED)
+    assert "expected to lower misread % by " in study.verdict.reason
+    assert " and costs $2." in study.verdict.reason
+    said = study.explain()
+    assert "(misread % per $)" in said
+    assert "$" in str(sw.lam_ladder(study))
+    assert "best misread 3" in str(sw.lam_ladder(study))
+    assert "in misread %" in str(study.guarantee())
+    assert repr(study).endswith("best misread 3 %>") or "best misread 3" in repr(study)
+
+
+def test_replay_says_what_was_said_live():
+    study = run(**NAMED)
+    [replayed] = sw.replay(study, study.rules)
+    assert replayed.verdict.reason == study.verdict.reason
+
+
+def test_maximising_raises():
+    study = run(**NAMED, direction="maximize")
+    assert "expected to raise misread % by " in study.verdict.reason
+
+
+def test_every_rule_speaks_of_them():
+    rules = list(default_rules(RULES, 1e-4).values())
+    study = run(trials=9, **NAMED, watch=rules)
+    for replayed in sw.replay(study, rules):
+        for verdict in replayed.verdicts.values():
+            assert "{" not in verdict.reason
+
+
+def test_seconds_have_their_unit():
+    study = run(cost="seconds", trials=0)
+    assert study.options.units.cost(4320.0) == "1 h 12 min"
+    assert run(cost="seconds", trials=0, cost_unit="$").options.units.cost(2.0) == "$2"
+
+
+def test_a_journal_holds_them_and_a_resume_may_change_them(tmp_path):
+    path = tmp_path / "run.jsonl"
+    study = sw.Study(LINE, lam=0.1, journal=path, **NAMED)
+    header = json.loads(path.read_text().splitlines()[0])
+    assert header["options"]["value_name"] == "misread %"
+    study.close()
+    with pytest.warns(UserWarning, match="value_name is now 'errors'"):
+        study = sw.Study.resume(path, value_name="errors")
+    assert (study.options.value_name, study.options.cost_unit) == ("errors", "$")
+
+
+def test_a_report_names_every_axis():
+    text = page(run(**NAMED))
+    for part in (
+        "the best misread is 3",
+        "misread % to be minimised",
+        ">misread %</text>",
+        ">spent ($)</text>",
+        ">cost ($)</text>",
+        "expected gain, misread % per $",
+        "gain in misread %, added up",
+    ):
+        assert part in text
+
+
+def test_a_budget_speaks_of_money():
+    study = sw.Study(LINE, budget=5.0, n_initial=2, **NAMED)
+    for _ in range(3):
+        trial = study.ask()
+        study.tell(trial, bowl(trial.params))
+    assert study.should_stop().reason.startswith("$2 of $5 are left")
+
+
+def test_a_guarantee_knows_how_many_rows_a_table_has():
+    rows = [{"x": i / 10} for i in range(11)]
+    study = sw.Study(sw.Candidates(rows), lam=1e-6, n_initial=3)
+    for _ in range(4):
+        trial = study.ask()
+        study.tell(trial, bowl(trial.params))
+    assert study.guarantee().evaluations > 11  # the theorem's own bound
+    assert "at most 11, which is all there are" in str(study.guarantee())
+
+
+def test_own_time_is_counted_once():
+    study = run(trials=3)
+    before = study.own_seconds
+    assert before > 0.0
+    study.should_stop()
+    assert before <= study.own_seconds < before + 60.0
+
+
+def test_the_ladder_of_a_result_and_of_something_else():
+    result = run(**NAMED).result()
+    assert len(sw.lam_ladder(result)) == 7
+    assert result.explain() == result._study.explain()
+    with pytest.raises(InputTypeError, match="a ladder is read off a study"):
+        sw.lam_ladder(3)
+
+
+def test_a_cap_that_is_reached():
+    study = run(trials=3, max_trials=3)
+    assert study.cap_reached().stop
+    assert run(trials=2, max_trials=3).cap_reached() is None

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The templates keep every law, in the module and as the page prints them."""
+
+import re
+
+import stopwise as sw
+from stopwise.testing import check_acquisition, check_stopping_rule
+from stopwise.testing.templates import MyAcquisition, MyRule
+from tests.support.repository import ROOT
+
+PAGE = ROOT / "docs" / "how-to" / "conformance.md"
+
+
+def test_the_templates_keep_every_law():
+    check_stopping_rule(MyRule())
+    check_acquisition(MyAcquisition())
+
+
+def test_a_study_uses_them():
+    result = sw.minimize(
+        lambda p: (p["x"] - 0.3) ** 2,
+        {"x": sw.Real(0, 1)},
+        acquisition=MyAcquisition(),
+        stopping=MyRule(),
+        cost=lambda p: 1.0 + p["x"],
+        value_name="loss",
+        max_trials=30,
+    )
+    assert result.verdict.rule == "my-rule"
+    assert " in loss, and 0.01 is tolerated: stop" in result.verdict.reason
+
+
+def test_the_rule_on_the_page_keeps_every_law():
+    block = re.findall(
+        r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )[-1]
+    names = {"__name__": "page"}
+    exec(compile(block, str(PAGE), "exec"), names)  # noqa: S102  our own page
+    check_stopping_rule(names["MyRule"]())
