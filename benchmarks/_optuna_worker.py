@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One Optuna worker of the benchmark: python -m benchmarks._optuna_worker STORAGE SURROGATE N.
+"""One Optuna worker of the benchmark: _optuna_worker STORAGE SURROGATE N SECONDS.
 
-It loads everything, says that it is ready, waits for a line, does N trials that take no time, and
-writes the seconds of each.
+It loads everything, says that it is ready, waits for a line, does N trials that sleep for so many
+seconds, and writes the seconds of each. The surrogate "random" is Optuna's random sampler without
+a callback: what the storage alone costs.
 """
 
 import json
@@ -15,6 +16,7 @@ from itertools import pairwise
 
 import optuna
 from optuna.distributions import FloatDistribution
+from optuna.samplers import RandomSampler
 from optuna.storages import BaseStorage, JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
@@ -34,32 +36,38 @@ def storage_at(place: str) -> str | BaseStorage:
     return place if "://" in place else JournalStorage(JournalFileBackend(place))
 
 
-def objective(trial: optuna.Trial) -> float:
-    return loss({name: trial.suggest_float(name, 0.0, 1.0) for name in SPACE})
-
-
-def work(place: str, surrogate: str, trials: int) -> list[float]:
+def work(place: str, surrogate: str, trials: int, seconds: float) -> list[float]:
     """Do some trials; returns the seconds that each took."""
     storage = storage_at(place)
-    _study(f"warm-up {os.getpid()}", storage, surrogate)(3)  # loads what is loaded once
-    optimize = _study(NAME, storage, surrogate)
+    _study(f"warm-up {os.getpid()}", storage, surrogate, 0.0)(3)  # loads what is loaded once
+    optimize = _study(NAME, storage, surrogate, seconds)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.readline()
     return optimize(trials)
 
 
-def _study(name: str, storage: str | BaseStorage, surrogate: str) -> Callable[[int], list[float]]:
+def _study(
+    name: str, storage: str | BaseStorage, surrogate: str, seconds: float
+) -> Callable[[int], list[float]]:
     """A function that does so many trials of a study, and returns the seconds of each."""
-    sampler = StopwiseSampler(LAM, space=SPACE, seed=0, surrogate=surrogate)
-    callback = StopwiseCallback(LAM, surrogate=surrogate)
+    ours = surrogate != "random"
+    sampler = (
+        StopwiseSampler(LAM, space=SPACE, seed=0, surrogate=surrogate) if ours else RandomSampler()
+    )
+    callbacks = [StopwiseCallback(LAM, surrogate=surrogate)] if ours else []
     study = optuna.create_study(
         study_name=name, storage=storage, sampler=sampler, load_if_exists=True
     )
 
+    def objective(trial: optuna.Trial) -> float:
+        params = {name: trial.suggest_float(name, 0.0, 1.0) for name in SPACE}
+        time.sleep(seconds)
+        return loss(params)
+
     def optimize(trials: int) -> list[float]:
         ends = [time.perf_counter()]
-        clock = [callback, lambda *_: ends.append(time.perf_counter())]
+        clock = [*callbacks, lambda *_: ends.append(time.perf_counter())]
         study.optimize(objective, n_trials=trials, callbacks=clock)
         return [after - before for before, after in pairwise(ends)]
 
@@ -68,5 +76,5 @@ def _study(name: str, storage: str | BaseStorage, surrogate: str) -> Callable[[i
 
 if __name__ == "__main__":
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    seconds = work(sys.argv[1], sys.argv[2], int(sys.argv[3]))
-    sys.stdout.write(json.dumps(seconds) + "\n")
+    took = work(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]))
+    sys.stdout.write(json.dumps(took) + "\n")

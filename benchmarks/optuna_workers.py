@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optuna workers on one storage, with trials that take no time: one against eight.
+"""Optuna workers on one storage, with trials that take no time or sleep: one against eight.
 
 Behind docs/adr/0042-one-worker-chooses-for-those-that-wait.md. Each worker is a process with a
 sampler and a callback of ours, which has done three trials of another study; 3 parameters.
 
+- surrogate: of ours, or "random": Optuna's random sampler, which shows what the storage costs.
+- sleeps: seconds that each trial sleeps.
 - finished before: trials that the storage holds before anybody works.
 - trials/s: of all workers together, from the first trial to the end of the last.
 - first: seconds of the first trial of a worker, the slowest of them; with trials before, it reads
@@ -64,6 +66,7 @@ class Plan:
     finished: int
     workers: int
     trials: int
+    sleeps: float = 0.0
 
 
 @contextmanager
@@ -101,6 +104,7 @@ def measured(
             "surrogate": plan.surrogate,
             "storage": plan.kind,
             "finished before": plan.finished,
+            "sleeps, s": plan.sleeps,
             "workers": plan.workers,
             "trials/s": sum(map(len, ends)) / max(map(sum, ends)),
             "first, s": max(first),
@@ -123,7 +127,8 @@ def _filled(place: str, finished: int) -> str:
 def _run(plan: Plan, place: str, code: Path) -> list[list[float]]:
     """The seconds of each trial, by worker."""
     each = str(max(plan.trials // plan.workers, 1))
-    command = [sys.executable, "-m", "benchmarks._optuna_worker", place, plan.surrogate, each]
+    worker_of = [sys.executable, "-m", "benchmarks._optuna_worker"]
+    command = [*worker_of, place, plan.surrogate, each, str(plan.sleeps)]
     environment = {
         **os.environ,
         "PYTHONPATH": str(code),
@@ -165,14 +170,15 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", default=list(KINDS))
     parser.add_argument("--finished", nargs="+", type=int, default=[0])
     parser.add_argument("--workers", nargs="+", type=int, default=[1, 8])
+    parser.add_argument("--sleeps", nargs="+", type=float, default=[0.0])
     parser.add_argument("--trials", type=int, default=64)
     given = parser.parse_args()
     codes = [ROOT / "src"] if given.against is None else [given.against.resolve(), ROOT / "src"]
-    plans = product(given.surrogates, given.kinds, given.finished, given.workers)
-    print("code, surrogate, storage, finished before, workers, trials/s, first, median, slowest")
+    kinds = product(given.sleeps, given.surrogates, given.kinds, given.finished, given.workers)
+    print("code, surrogate, storage, before, sleeps, workers, trials/s, first, median, slowest")
     with places() as at:
-        for plan in plans:
-            for row in measured(Plan(*plan, given.trials), at, codes, given.repeats):
+        for sleeps, *plan in kinds:
+            for row in measured(Plan(*plan, given.trials, sleeps), at, codes, given.repeats):
                 print(_report.table([row]).rpartition("\n")[2], flush=True)
 
 

@@ -18,7 +18,8 @@ TOKENS = (
 VALUES = (
     None, True, False, 0, -1, 1, 2, 10**6, 10**18, 10**400, -(10**400), 0.0, -0.0, 1e308, -1e308,
     5e-324, 0.5, float("nan"), float("inf"), "", "nan", "x", "\0", "\x1b[31m", "\ud800",
-    "<img src=x onerror=alert(1)>", "\u202eabc", "pbgi", "seconds", "A" * 5000, [], [None], [[]],
+    "<img src=x onerror=alert(1)>", "\u202eabc", "pbgi", "seconds", "A" * 5000, "[" * 99_999, [],
+    [None], [[]],
     [1, 2], {}, {"own": "os.system"}, {"choice": 99}, {"choice": -1}, {"choice": "a"},
     {"class": "PBGI", "lam": -1}, {"class": "os.system"}, {"name": "log"}, {"__class__": 1},
 )  # fmt: skip

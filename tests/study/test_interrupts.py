@@ -74,8 +74,9 @@ def calls(study):
     """A few calls, each of which writes an event."""
     yield study.ask
     [trial] = study.pending
-    yield lambda: study.tell(trial, 0.5)
+    yield lambda: study.tell(trial, [0.5, 0.6])
     yield study.should_stop
+    yield lambda: study.amend(trial.number, 0.4)
     yield study.ask
     [dropped] = study.pending
     yield lambda: study.drop(dropped) if dropped in study.pending else None
@@ -97,7 +98,7 @@ LINES = list(lines_in(EventLog.commit, EventLog.settle, LineFile.write))
 @pytest.mark.parametrize(("code", "number"), LINES, ids=[f"{c.co_name}-{n}" for c, n in LINES])
 def test_an_interrupt_before_any_line_that_writes_or_applies(tmp_path, code, number):
     path = tmp_path / "run.jsonl"
-    study = sw.Study(SPACE, lam=0.01, journal=path)
+    study = sw.Study(SPACE, lam=0.01, noise=0.01, journal=path)
     for call in calls(study):
         if is_interrupted(call, InterruptAt(code, number)):
             live = essence(study)  # looking completes what was begun
@@ -106,7 +107,8 @@ def test_an_interrupt_before_any_line_that_writes_or_applies(tmp_path, code, num
     live = essence(study)
     study.close()
     assert essence(sw.Study.resume(path)) == live
-    assert (len(study.history), study.pending) == (1, ())
+    assert [o.value for o in study.history] == [0.4, 0.6]
+    assert study.pending == ()
 
 
 def test_a_trial_whose_ask_was_interrupted_is_returned_by_the_next_one(monkeypatch):

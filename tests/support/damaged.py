@@ -32,8 +32,9 @@ def begun(path):
         value = None if failed else (trial.params["x"] - 0.3) ** 2
         study.tell(trial, value, message="exploded" if failed else "")
         study.should_stop()
+    study.amend(1, 0.5)
     study.drop(study.ask())
-    study.ask()
+    study.ask(fixed={"kind": "b"})
     study.close()
     return path.read_bytes()
 

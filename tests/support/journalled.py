@@ -32,7 +32,9 @@ OPTIONS = {
     "watch": ["prb", "ucb-lcb", sw.stopping.After(sw.stopping.GSS(), 3)],
     "seed": 5,
 }
-TRIALS = 15  # the initial design has 8
+TRIALS = 15  # the initial design has 4
+KILLED = {**OPTIONS, "watch": ["prb", sw.stopping.After(sw.stopping.GSS(), 3)]}  # UCB-LCB is slow
+KILLED_TRIALS = 10
 
 
 def objective(params):
@@ -43,9 +45,9 @@ def objective(params):
     return None if failed else value, 1.0 + params["layers"] * (1.0 + slope)
 
 
-def go_on(study, confirmed=None):
+def go_on(study, confirmed=None, trials=TRIALS):
     """Run to the end; every tell that has returned is confirmed."""
-    while len(study.history) < TRIALS and not study.should_stop().stop:
+    while len(study.history) < trials and not study.should_stop().stop:
         trial = study.ask()
         study.tell(trial, *objective(trial.params))
         if confirmed is not None:
@@ -73,7 +75,7 @@ def open_or_begin(path):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResumeWarning)
             return sw.Study.resume(path)
-    return sw.Study(SPACE, journal=path, **OPTIONS)
+    return sw.Study(SPACE, journal=path, **KILLED)
 
 
 def killed_run(folder, rng, longest):
@@ -83,7 +85,7 @@ def killed_run(folder, rng, longest):
     while True:
         child = os.fork()
         if not child:
-            go_on(open_or_begin(path), confirmed)
+            go_on(open_or_begin(path), confirmed, KILLED_TRIALS)
             os._exit(0)
         time.sleep(rng.uniform(0.0, longest))
         os.kill(child, signal.SIGKILL)
@@ -101,7 +103,7 @@ def main():
         np.random.default_rng(int(sys.argv[3])),
     )
     began = time.perf_counter()
-    reference = essence(go_on(sw.Study(SPACE, **OPTIONS)))
+    reference = essence(go_on(sw.Study(SPACE, **KILLED), trials=KILLED_TRIALS))
     longest = 0.3 * (time.perf_counter() - began)
     kills = studies = lost = differing = 0
     while kills < wanted:

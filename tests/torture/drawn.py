@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies drawn at random, hard ones above all: what they are made of, and how they are run."""
+"""Studies drawn at random, hard ones above all: what they are made of."""
 
 from __future__ import annotations
 
-import contextlib
 import math
-import tempfile
-import warnings
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
@@ -16,14 +12,10 @@ from hypothesis import strategies as st
 import stopwise as sw
 from stopwise.acquisition import ACQUISITIONS
 from stopwise.core.beliefs.models import SURROGATES
-from stopwise.core.search.supremum import Search
-from stopwise.errors import InputError, StopwiseError
 from stopwise.stopping import RULES
 
 LARGEST = float(np.finfo(float).max)
 MOST = 6  # evaluations of one study
-REFUSED = "refused"  # the outcome of a study whose options are not allowed
-TOO_SMALL = "does not exceed the"  # a budget that does not pay for the initial design
 
 SPACES = {
     "table": sw.Candidates([{"x": i / 17, "n": 1 + i % 3} for i in range(18)]),
@@ -33,6 +25,25 @@ SPACES = {
     "far": {"x": sw.Real(1e6, 1e6 + 1.0)},
     "whole": {"n": sw.Integer(1, 4), "c": sw.Categorical(["a", "b"])},
     "mixed": {"x": sw.Real(0.0, 1.0), "n": sw.Integer(1, 3), "c": sw.Categorical(["a", "b"])},
+    "conditional": {
+        "c": sw.Categorical(["a", "b"]),
+        "n": sw.Ordinal([1, 2, 4], when={"c": "a"}),
+        "x": sw.Real(0.0, 1.0, when={"c": "b"}),
+        "z": sw.Real(1e-30, 1e30, log=True, when={"n": [2, 4]}),
+    },
+}
+SPACES["constrained"] = {**SPACES["mixed"], "y": sw.Real(0.0, 1.0)}
+CONSTRAINTS = {"constrained": ["x + y <= 1", "n < 3 or c == 'a'"]}
+FIXED = {  # what some trials are asked with
+    "table": {"n": 2},
+    "few": {"x": 0.2},
+    "interval": {"x": 0.25},
+    "box": {"x": 0.25},
+    "far": {"x": 1e6},
+    "whole": {"c": "a"},
+    "mixed": {"n": 3, "c": "a"},
+    "conditional": {"c": "a", "n": 2},
+    "constrained": {"n": 3, "c": "a"},
 }
 FIRST = {  # a configuration that is tried first
     "table": {"x": 3 / 17, "n": 1},
@@ -42,7 +53,10 @@ FIRST = {  # a configuration that is tried first
     "far": {"x": 1e6 + 0.5},
     "whole": {"n": 4, "c": "b"},
     "mixed": {"x": 0.3, "n": 2, "c": "a"},
+    "conditional": {"c": "b", "x": 0.5},
+    "constrained": {"x": 0.3, "n": 2, "c": "a", "y": 0.5},
 }
+SIDES = ["above", "below"]
 SHAPES = {
     "constant": lambda u, _: 0.0 * u,
     "wave": lambda u, _: math.sin(9.0 * u) + u,
@@ -51,12 +65,6 @@ SHAPES = {
     "powers": lambda u, _: 10.0 ** (40.0 * (u - 0.5)),
     "noise": lambda _, rng: rng.standard_normal(),
 }
-
-
-class QuickStudy(sw.Study):
-    """A study that looks for its suprema less thoroughly."""
-
-    _search = Search(raw=16, restarts=1)
 
 
 @dataclass(frozen=True)
@@ -74,11 +82,13 @@ class Drawn:
     at_once: int
     resumes: int | None  # after so many evaluations it is resumed from its journal
     measured: tuple[str, float, float] = ("wave", 1.0, 0.0)  # the outcome: shape, scale, offset
+    also: frozenset[str] = frozenset()  # "amend", "drop", "fixed", "repeat": what else is done
 
     def position(self, params):
         """The configuration as a number from 0 to 1."""
         parts = {
             "x": lambda x: x - 1e6 if self.space == "far" else x,
+            "y": lambda y: y,
             "z": lambda z: 0.5 + math.log10(z) / 60.0,
             "n": lambda n: n / 4.0,
             "c": lambda c: float(c == "b"),
@@ -108,7 +118,7 @@ class Drawn:
     def all_options(self):
         """The options, with the cost as it was drawn."""
         cost = {"known": self.cost}.get(self.options["cost"], self.options["cost"])
-        return {**self.options, "cost": cost}
+        return {**self.options, "cost": cost, "constraints": CONSTRAINTS.get(self.space)}
 
 
 def powers(low=-308, high=307):
@@ -144,6 +154,10 @@ def drawn_studies(draw):
         st.tuples(st.sampled_from(list(SHAPES)), powers(-120, 90), signed(powers(-120, 90)))
     )
     limits = draw(st.sampled_from([None, None, "within", "beyond", "about"]))
+    direction, scale = draw(st.sampled_from(["minimize", "maximize"])), draw(powers(-323))
+    also = draw(st.sets(st.sampled_from(["amend", "drop", "fixed", "repeat"])))
+    if noise is None or limits is not None:
+        also -= {"repeat"}
     options = {
         "surrogate": draw(st.sampled_from(list(SURROGATES))),
         "acquisition": draw(st.sampled_from(acquisitions)),
@@ -154,7 +168,8 @@ def drawn_studies(draw):
         "budget": draw(st.sampled_from([3.0, 10.0, 1e3])) * price if spending != "lam" else None,
         "noise": noise,
         "replicates": noise is not None and draw(st.booleans()),
-        "direction": draw(st.sampled_from(["minimize", "maximize"])),
+        "direction": direction,
+        "utility": draw(st.one_of(st.none(), st.none(), utilities(offset, scale, direction))),
         "prior": draw(st.sampled_from(["lognormal", "gamma", None])),
         "bounds": draw(st.one_of(st.none(), st.none(), bounds(offset))),
         "failures": draw(st.sampled_from(["chance", "chance", "median"])),
@@ -169,7 +184,7 @@ def drawn_studies(draw):
         space,
         options,
         draw(st.sampled_from(list(SHAPES))),
-        draw(powers(-323)),
+        scale,
         offset,
         costs,
         tuple(draw(st.sampled_from([(False,), (False,), (False, True), (True,)]))),
@@ -177,7 +192,27 @@ def drawn_studies(draw):
         draw(st.sampled_from([1, 1, 3])),
         draw(st.sampled_from([None, None, None, 2, 5])),
         measured,
+        frozenset(also),
     )
+
+
+@st.composite
+def utilities(draw, offset, scale, direction):
+    """What values are worth: by a level among them, or far from them."""
+    at = draw(st.sampled_from([offset, offset + scale, draw(signed(powers(-90, 90)))]))
+    at = min(max(at, -9e98), 9e98)
+    width = draw(st.sampled_from([scale, draw(powers(-90, 90))]))
+    width, worth = min(max(width, 1e-12 * abs(at), 1e-300), 1e98), draw(powers(-90, 90))
+    sign = 1.0 if direction == "maximize" else -1.0
+    steps = [(at - sign * width, 0.0), (at, 0.3 * worth), (at + sign * width, worth)]
+    kind = draw(st.sampled_from(["sigmoid", "threshold", "piecewise", "linear"]))
+    makers = {
+        "sigmoid": lambda: sw.utility.sigmoid(at=at, width=width, height=worth),
+        "threshold": lambda: sw.utility.threshold(at, worth, draw(st.sampled_from(SIDES))),
+        "piecewise": lambda: sw.utility.piecewise(steps, unit="dollars"),
+        "linear": lambda: sw.utility.linear(worth),
+    }
+    return makers[kind]()
 
 
 def harm_limits(kind, measured):
@@ -199,114 +234,3 @@ def bounds(offset):
             None if away[1] is None else min(offset + away[1], LARGEST),
         )
     )
-
-
-class Run:
-    """A drawn study, run to its verdict or to an error of stopwise."""
-
-    def __init__(self, drawn, folder):
-        self.drawn, self.rng = drawn, np.random.default_rng(0)
-        self.path = folder / "study.jsonl" if drawn.resumes is not None else None
-        self.evaluated, self.asked = 0, {}
-        self.study = None
-
-    def to_the_end(self):
-        """The verdict."""
-        self.study = QuickStudy(
-            SPACES[self.drawn.space], journal=self.path, **self.drawn.all_options()
-        )
-        self._tell_from_elsewhere()
-        while True:
-            while len(self.study.pending) < self.drawn.at_once:
-                verdict = self.study.should_stop()
-                if verdict.stop:
-                    break
-                self._ask()
-            if not self.study.pending:
-                return self.study.should_stop()
-            pending = self.study.pending
-            self._tell(pending[int(self.rng.integers(len(pending)))])
-            if self.evaluated == self.drawn.resumes:
-                self._resume()
-
-    def _tell_from_elsewhere(self):
-        for params in self._some_params()[: self.drawn.told]:
-            self.asked[len(self.asked)] = params
-            self._tell(params)
-
-    def _some_params(self):
-        domain = self.study.domain
-        points = getattr(domain, "points", None)
-        X = domain.sobol(2, np.random.default_rng(1)) if points is None else points
-        return domain.decode(X)
-
-    def _ask(self):
-        trial = self.study.ask()
-        check_inside(self.study.domain, trial.params)
-        self.asked[trial.number] = trial.params  # one that was not answered is asked for again
-
-    def _tell(self, trial):
-        params = trial.params if isinstance(trial, sw.Trial) else trial
-        fails = self.drawn.fails[self.evaluated % len(self.drawn.fails)]
-        value = None if fails else self.drawn.value(params, self.rng)
-        paid = self.drawn.cost(params) if self.drawn.options["cost"] == "reported" else None
-        self.evaluated += 1
-        outcomes = None if fails else self.drawn.outcomes(params, self.rng)
-        self.study.tell(trial, value, paid, outcomes=outcomes)
-
-    def _resume(self):
-        before = state_of(self.study)
-        self.study.close()
-        given = {"cost": self.drawn.cost} if self.drawn.options["cost"] == "known" else {}
-        self.study = QuickStudy.resume(self.path, **given)
-        assert state_of(self.study) == before
-
-
-def state_of(study):
-    """All that is recorded of a study, and its answer if it waits for none."""
-    verdict = None if study.pending else study.should_stop()
-    return study.history, study.pending, study.spent, dict(study.traces), verdict, study.best
-
-
-def check_inside(domain, params):
-    """A proposal is a configuration of the space."""
-    X = domain.encode(params)
-    assert np.array_equal(X, domain.snap(X))
-    assert np.all((X >= 0.0) & (X <= 1.0))
-    assert domain.decode(X) == [dict(params)]
-
-
-def check(drawn):
-    """Check that a study ends with a verdict, without a warning, and repeats no proposal.
-
-    Its options may be refused, in words, and its budget at the first ask; nothing may later.
-
-    Returns:
-        The rule that ended it, or ``REFUSED``.
-    """
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        run = Run(drawn, Path(folder))
-        try:
-            outcome = run.to_the_end().rule
-            run.study.explain()
-            with contextlib.suppress(InputError):  # not every rule has one
-                run.study.guarantee()
-            assert run.study.result().best == run.study.best
-        except StopwiseError as refusal:
-            outcome = REFUSED
-            if run.study is not None and TOO_SMALL not in str(refusal):
-                raise
-        finally:
-            if run.study is not None:
-                run.study.close()
-    check_once(run)
-    return outcome
-
-
-def check_once(run):
-    """Nothing is proposed twice, unless replicates are allowed."""
-    if run.asked and not run.drawn.options["replicates"]:
-        domain = run.study.domain
-        keys = domain.key(domain.encode(list(run.asked.values())))
-        assert len(set(keys)) == len(keys), run.asked

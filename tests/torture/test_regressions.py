@@ -11,7 +11,8 @@ import pytest
 import stopwise as sw
 from stopwise.core.beliefs.models import SURROGATES
 from stopwise.errors import InputError, InputTypeError, shown
-from tests.torture.drawn import REFUSED, SPACES, Drawn, check
+from tests.torture.drawn import SPACES, Drawn
+from tests.torture.running import REFUSED, check
 
 LINE = {"x": sw.Real(0.0, 1.0)}
 ORDINARY = Drawn(

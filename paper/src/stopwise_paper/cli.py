@@ -14,6 +14,7 @@ from stopwise_paper.figures import FIGURES, draw_figures, experiments_read_by
 from stopwise_paper.figures._style import save
 from stopwise_paper.figures.beliefs import draw_beliefs
 from stopwise_paper.figures.field import draw_field
+from stopwise_paper.figures.stages import draw_stages
 from stopwise_paper.runs.beliefs.plan import PARTS, VARIANTS
 from stopwise_paper.runs.beliefs.runner import run_beliefs
 from stopwise_paper.runs.field.contenders import CONTENDERS
@@ -21,6 +22,8 @@ from stopwise_paper.runs.field.plan import PARTS as FIELD_PARTS
 from stopwise_paper.runs.field.runner import QUICK_RUNS, RUNS, installed, run_field
 from stopwise_paper.runs.parallel import ENGINES, PartRun
 from stopwise_paper.runs.runner import OUT, ExperimentRun, run_experiments
+from stopwise_paper.runs.stages.plan import METHODS
+from stopwise_paper.runs.stages.runner import StagesRuns, run_stages
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -112,6 +115,25 @@ def _field(options: argparse.Namespace) -> int:
     return code
 
 
+def _stages(options: argparse.Namespace) -> int:
+    code = 0
+    if not options.draw_only:
+        runs = run_stages(
+            options.method,
+            options.problems,
+            scale=options.scale,
+            jobs=options.jobs,
+            out=options.out,
+            progress=sys.stderr.isatty(),
+        )
+        code = _report([runs])
+    folder = options.out / options.scale
+    for sheet in draw_stages(folder):
+        save(sheet, folder / "figures")
+        sys.stdout.write(f"{sheet.name}: {len(sheet.records)} rows\n")
+    return code
+
+
 def _list(_options: argparse.Namespace) -> int:
     sys.stdout.write("experiments\n")
     for name, experiment in EXPERIMENTS.items():
@@ -122,7 +144,7 @@ def _list(_options: argparse.Namespace) -> int:
     return 0
 
 
-def _report(runs: Sequence[ExperimentRun | PartRun]) -> int:
+def _report(runs: Sequence[ExperimentRun | PartRun | StagesRuns]) -> int:
     """Print what was run, and each failed cell with its error; 1 if a cell failed."""
     code = 0
     for run in runs:
@@ -156,6 +178,7 @@ def _parser() -> argparse.ArgumentParser:
     figures.set_defaults(command=_figures)
     _add_beliefs(commands)
     _add_field(commands)
+    _add_stages(commands)
     listing = commands.add_parser("list", help="list experiments and figures")
     listing.set_defaults(command=_list)
     return parser
@@ -166,12 +189,26 @@ def _add_beliefs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     beliefs.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     names = ", ".join(f"'{name}'" for name in VARIANTS)
     beliefs.add_argument("--variant", action="append", default=[], help=f"one of {names}")
-    beliefs.add_argument("--scale", choices=("smoke", "laptop"), default="laptop")
-    beliefs.add_argument("--jobs", type=int, default=-1, help="processes; -1: one per core")
-    beliefs.add_argument("--out", type=Path, default=OUT, help="records go to OUT/SCALE")
-    text = "compare the studies that are there"
-    beliefs.add_argument("--draw-only", action="store_true", help=text)
+    _add_record_options(beliefs)
     beliefs.set_defaults(command=_beliefs)
+
+
+def _add_stages(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "run searches on learning curves, and compare them"
+    stages = commands.add_parser("stages", help=text)
+    stages.add_argument("problems", nargs="*", metavar="TABLE", help="of curves; default: all")
+    names = ", ".join(f"'{name}'" for name in METHODS)
+    stages.add_argument("--method", action="append", default=[], help=f"one of {names}")
+    _add_record_options(stages)
+    stages.set_defaults(command=_stages)
+
+
+def _add_record_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--scale", choices=("smoke", "laptop"), default="laptop")
+    parser.add_argument("--jobs", type=int, default=-1, help="processes; -1: one per core")
+    parser.add_argument("--out", type=Path, default=OUT, help="records go to OUT/SCALE")
+    text = "compare the studies that are there"
+    parser.add_argument("--draw-only", action="store_true", help=text)
 
 
 def _add_field(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from stopwise.core.checks import check_within_bounds, checked_cost
+from stopwise.core.checks import check_within_bounds, checked_cost, checked_whole
 from stopwise.errors import InputError, shown
 from stopwise.record.events import TrialAmended, TrialDropped
 from stopwise.record.history import Observation, Trial
@@ -73,6 +73,7 @@ class AmendableStudy(ReadableStudy):
 
 
 def _told(context: StudyContext, number: int) -> Observation:
+    number = checked_whole("number", number, least=0)
     told = context.state.observed(number)
     if told is not None:
         return told

@@ -130,11 +130,11 @@ class StudyOptions:
             that asks for an inactive parameter does not apply.
         seed: Makes everything that is random repeatable.
         max_trials: A hard cap on trials, the initial design included.
-        value_name: The value in your words, with its unit: ``"misread %"``.
-        cost_unit: The unit of costs: ``"$"``, ``"GPU hours"``; of ``cost="seconds"`` it is known.
         stages: Experimental. Of evaluations that report as they go, such as training runs: the
             steps at which they do, ``sw.Stages(81, eta=3)``. A run may then be left at a stage
             and taken up again; see ``Study.next``.
+        value_name: The value in your words, with its unit: ``"misread %"``.
+        cost_unit: The unit of costs: ``"$"``, ``"GPU hours"``; of ``cost="seconds"`` it is known.
     """
 
     lam: float | None = _option(None, may_change=True)
@@ -158,9 +158,9 @@ class StudyOptions:
     constraints: Constraints | None = _option(None, codec.CONSTRAINTS)
     seed: int = _option(0)
     max_trials: int | None = _option(None, may_change=True)
+    stages: Stages | int | Sequence[int] | None = _option(None, codec.STAGES)
     value_name: str | None = _option(None, may_change=True)
     cost_unit: str | None = _option(None, may_change=True)
-    stages: Stages | int | Sequence[int] | None = _option(None, codec.STAGES)
 
     def __post_init__(self) -> None:
         make_model(self.surrogate)  # refuses what is no model
@@ -178,9 +178,9 @@ class StudyOptions:
             "constraints": checked_constraints(self.constraints),
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
             "utility": checked_utility(self.utility),
+            "stages": checked_stages(self.stages),
             "value_name": checked_name("value_name", self.value_name),
             "cost_unit": checked_name("cost_unit", self.cost_unit),
-            "stages": checked_stages(self.stages),
         }
         if self.lam is not None or self.utility is not None:  # a utility is in units of cost
             checked["lam"] = 1.0 if self.lam is None else check_lam(self.lam)

@@ -134,11 +134,6 @@ class ReadableStudy:
         return best_of(self._context, self._snapshots)
 
     @exclusive
-    def _repr_html_(self) -> str:
-        """The study in a notebook."""
-        return of_study(self, self.verdict, self.best, self.spent)
-
-    @exclusive
     @single_threaded
     def readings(self) -> Readings | None:
         """How the model reads bad values, and the trust in its promises; None if in one way."""
@@ -155,6 +150,11 @@ class ReadableStudy:
         % by the model. Empty before anything is known.
         """
         return importances(self._snapshots.now()) if self.history.succeeded else ()
+
+    @exclusive
+    def _repr_html_(self) -> str:
+        """The study in a notebook."""
+        return of_study(self, self.verdict, self.best, self.spent)
 
     @exclusive
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ from stopwise.core.checks import (
 from stopwise.core.numerics.limits import LARGEST_VALUE
 from stopwise.core.outcome_limits import broken_limits, checked_outcomes
 from stopwise.core.quantity import quantity
-from stopwise.errors import InputError, shown
+from stopwise.errors import InputError, InputTypeError, shown
 from stopwise.record.history import Observation, Trial
 from stopwise.record.outcomes import OUTCOMES, Completed, Infeasible, Outcome, outcome_of
 from stopwise.study.context import StudyContext
@@ -195,6 +195,8 @@ def was_told(
 def check_pending(context: StudyContext, trial: Trial) -> None:
     """Refuse a trial that is not pending."""
     pending = context.state.pending
+    if not isinstance(trial, Trial):
+        raise InputTypeError(f"{shown(trial)} is no trial: give one of study.pending.")
     if pending.get(trial.number) != trial:
         message = f"trial {trial.number} is not pending; pending are {sorted(pending) or 'none'}."
         raise InputError(message)

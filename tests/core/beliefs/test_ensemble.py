@@ -241,6 +241,25 @@ def test_noise_is_learned_or_taken_in_every_component(noise):
     np.testing.assert_allclose(start.law(Q).median, model.law(Q).median, rtol=0.05)
 
 
+@pytest.mark.parametrize("noise", ["learn", 1e-4, 0.0225, 0.15])
+def test_means_of_compressed_values_stay_sensible_where_there_is_noise(noise):
+    # Two of the first values that are close make a small scale of compression, and the noise
+    # leaves an uncertainty of many times that scale: means of 1e60 came of it.
+    grid = np.linspace(0.0, 1.0, 20)[:, None]
+    for seed in (8, 11, 26):
+        rng = np.random.default_rng(seed)
+        x = rng.random((10, 1))
+        y = np.abs(x[:, 0] - 0.3) + 0.15 * rng.standard_normal(10)
+        noisy = Data(x, y, np.zeros(1, dtype=int), design=4, noise=noise)
+        for component in WeighedModel().fit(noisy, None, ()).components:
+            assert np.abs(component.law(grid).mean).max() < 100.0 * np.ptp(y)
+
+
+def test_the_scale_of_compression_is_no_less_than_a_given_noise():
+    warps = [c.hyper.warp for c in WeighedModel().fit(data(noise=9.0), None, ()).components]
+    assert [getattr(warp, "tau", None) for warp in warps] == [None, 3.0, 3.0]
+
+
 def test_a_model_is_looked_up_by_name():
     assert make_model("paper").nugget == 1e-6
     model = WeighedModel()

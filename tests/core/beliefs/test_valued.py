@@ -136,6 +136,31 @@ def test_improvements_far_below_all_that_is_expected_stay_precise(std):
         assert got == pytest.approx(want, abs=1e-12, rel=1e-12)
 
 
+def test_where_a_warped_quantile_is_infinite_nothing_is_lost():
+    """Strongly warped, f may be beyond all numbers; what is below counts all the same."""
+    law = SoftWarped(normal(0.0, 5.0), knee=0.3, tau=0.01)
+    assert np.isposinf(law.quantile(8.5).value[0])
+    loss = Sigmoid(at=0.0, width=0.2).loss(1.0)
+    same = normal(0.0, 5.0)  # up to the knee
+    got, want = (loss.log_integral(f, one(-np.inf), one(0.2)).value[0] for f in (law, same))
+    assert got == pytest.approx(want, rel=1e-12)
+    whole = math.exp(loss.log_integral(law, one(-np.inf), one(np.inf)).value[0])
+    assert math.exp(got) < whole < ndtr(0.3)
+
+
+def test_slopes_are_numbers_where_a_panel_has_next_to_nothing():
+    """A bound far beyond a narrow sigmoid: halves without any mass are resolved first."""
+    law = Bounded(normal(-0.0606, 0.9556), -1.0, 2.0)
+    loss = Sigmoid(at=-1.3978, width=0.00322, height=0.0384).loss(1.0)
+    value, slopes = loss.log_integral(law, one(-np.inf), one(np.inf))
+    assert value[0] == pytest.approx(-128.56, abs=0.1)
+    h = 1e-6
+    moved = [Bounded(normal(-0.0606 + s * h, 0.9556), -1.0, 2.0) for s in (1.0, -1.0)]
+    up, down = (loss.log_integral(each, one(-np.inf), one(np.inf)).value[0] for each in moved)
+    assert slopes[0][0] == pytest.approx((up - down) / (2 * h), rel=1e-6)
+    assert np.isfinite(slopes[1][0])
+
+
 def test_where_rounding_blurs_the_cdf_panels_are_not_halved_for_ever():
     law = Valued(normal(86.6, 3e-6), Sigmoid(at=90.0, width=2.0).loss(1.0))
     log_ei = law.log_ei(float(law.loss(one(-95.0))[0])).value[0]

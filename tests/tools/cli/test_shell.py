@@ -227,6 +227,9 @@ def test_a_trial_that_nobody_will_tell_is_given_up(begin):
         (("ask", "JOURNAL", "-n", "0"), "Invalid value for '-n'"),
         (("new", "other", "--space", "SPACE"), "needs to know what an improvement is worth"),
         (("new", "other", "--space", "SPACE", "--lam", "-1"), "lam"),
+        (("tell", "JOURNAL", "new", "1", "--params", "[" * 99_999), "nested too deeply"),
+        (("ask", "JOURNAL", "--fixed", f"x={'[' * 99_999}"), "parameter 'x'"),
+        (("ask", "JOURNAL", "-n", "99999999"), "1000"),
     ],
 )
 def test_bad_input_is_exit_code_2_and_changes_nothing(begin, arguments, words):

@@ -28,21 +28,30 @@ TASKS = (
 )
 
 _ALEXNET = "curves/alexnet.npz"
-_SOURCE_ALEXNET = "It is made of data/alexnet of github nicholaslourie/opda."
-_SOURCE_TASKSET = "It is made of data/taskset of github machinelearningnuremberg/DyHPO."
-_LINEAR = ("epochs", "lr_peak_epoch", "momentum", "label_smoothing", "beta1", "beta2")
+SOURCE_ALEXNET = "It is made of data/alexnet of github nicholaslourie/opda."
+SOURCE_TASKSET = "It is made of data/taskset of github machinelearningnuremberg/DyHPO."
+LINEAR = (
+    "epochs",
+    "lr_peak_epoch",
+    "momentum",
+    "label_smoothing",
+    "beta1",
+    "beta2",
+    "depth",
+    "subsample",
+)
 _EPSILON = 0.005  # of the probabilistic regret bound, as a part of the best value
 
 
 def check_alexnet() -> None:
     """Refuse to go on where the file of AlexNet is missing."""
-    find_file(_ALEXNET, content="AlexNet on ImageNet", source=_SOURCE_ALEXNET)
+    find_file(_ALEXNET, content="AlexNet on ImageNet", source=SOURCE_ALEXNET)
 
 
 def check_taskset() -> None:
     """Refuse to go on where files of TaskSet are missing."""
     for task in TASKS:
-        find_file(f"curves/taskset_{task}.npz", content="TaskSet", source=_SOURCE_TASKSET)
+        find_file(f"curves/taskset_{task}.npz", content="TaskSet", source=SOURCE_TASKSET)
 
 
 def alexnet(_dataset: str = "") -> Table:
@@ -50,7 +59,7 @@ def alexnet(_dataset: str = "") -> Table:
 
     A run that diverged within its first epoch has no time: it is charged a usual first epoch.
     """
-    path = find_file(_ALEXNET, content="AlexNet on ImageNet", source=_SOURCE_ALEXNET)
+    path = find_file(_ALEXNET, content="AlexNet on ImageNet", source=SOURCE_ALEXNET)
     with np.load(path, allow_pickle=False) as file:
         names, configs = tuple(map(str, file["param_names"])), file["params"].astype(np.float64)
         accuracy, seconds = (file[k].astype(np.float64) for k in ("top1_accuracy", "seconds"))
@@ -66,7 +75,7 @@ def taskset(task: str) -> Table:
         message = f"the tasks are {', '.join(TASKS)}, not {task!r}."
         raise InputError(message)
     name = f"curves/taskset_{task}.npz"
-    path = find_file(name, content="TaskSet", source=_SOURCE_TASKSET)
+    path = find_file(name, content="TaskSet", source=SOURCE_TASKSET)
     with np.load(path, allow_pickle=False) as file:
         names, configs = tuple(map(str, file["param_names"])), file["params"].astype(np.float64)
         valid, test = (file[k][:, -1].astype(np.float64) for k in ("valid_loss", "test_loss"))
@@ -86,7 +95,7 @@ def _table(
     names: tuple[str, ...], configs: Array, y: Array, judged: Array, costs: dict[str, Array]
 ) -> Table:
     space = {
-        name: sw.Real(float(column.min()), float(column.max()), log=name not in _LINEAR)
+        name: sw.Real(float(column.min()), float(column.max()), log=name not in LINEAR)
         for name, column in zip(names, configs.T, strict=True)
     }
     table = sw.Candidates([dict(zip(names, row, strict=True)) for row in configs.tolist()], space)

@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from stopwise.record.history import Trial
     from stopwise.study import Study
 
+_MOST = 1000  # trials of one call: they are handed out under one lock
+
 
 def ask(
     journal: Journal,
     *,
     n: Annotated[
-        int | None, typer.Option("-n", min=1, help="How many; with --json they become a list.")
+        int | None, typer.Option("-n", min=1, max=_MOST, help="How many; as JSON, a list.")
     ] = None,
     fixed: Annotated[
         list[str] | None,
@@ -70,7 +72,7 @@ def _held(given: str) -> tuple[str, Any]:
         raise InputError(f"--fixed {given!r}: give a name and a value: act=relu")
     try:
         return name, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return name, value
 
 

@@ -79,6 +79,8 @@ def _trial(study: Study, number: str, params: str | None) -> Trial | dict[str, A
         return numbered(study, _whole(number))
     try:
         told = json.loads(params)
+    except RecursionError as error:
+        raise InputError("--params is nested too deeply: give a JSON object.") from error
     except ValueError as error:
         raise InputError(f"--params {params!r} is not JSON: {error}.") from error
     if not isinstance(told, dict):

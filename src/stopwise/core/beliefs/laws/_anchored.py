@@ -139,7 +139,7 @@ class Anchored:
                 (old + scaled(signed, more)) / (1.0 + signed)
                 for old, more in zip(self.there.slopes, between.slopes, strict=True)
             )
-            anew = ~(signed > -_CANCELS) | ~np.isfinite(value)
+            anew = ~(signed > -_CANCELS) | ~np.isfinite([value, *slopes]).all(axis=0)
         answer = WithSlopes(value, slopes)
         if not anew.any():
             return answer

@@ -38,6 +38,7 @@ from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
 _CLOSE = 1e-7  # of the integral: how far Gauss and Kronrod may differ
 _NOISE = 64.0  # roundings of a value at the top of a panel
 _ROUNDING = 4.0 * np.finfo(np.float64).eps  # of a difference of losses
+_LEAST = 1e-300  # of what is integrated before: less is nothing, and has no slopes
 _MOST_HALVINGS = 45
 _BLOCK = 2048  # points times components at a time
 
@@ -184,7 +185,7 @@ def _summed(panels: Panels, terms: _Terms, resolved: Mask) -> list[WithSlopes]:
     total = np.bincount(panels.owner, of_panels, len(terms.shift))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         values = np.split(np.log(total) + terms.shift, len(panels.laws))
-        share = np.where(resolved, 1.0 / np.where(total > 0.0, total, 1.0)[panels.owner], 0.0)
+        share = np.where(resolved, 1.0 / np.where(total > _LEAST, total, 1.0)[panels.owner], 0.0)
         log_scale = terms.log_weight - (terms.shift[panels.owner] + LOG_SQRT_2PI)
         answers = []
         n = len(values[0])

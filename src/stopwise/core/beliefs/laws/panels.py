@@ -18,6 +18,7 @@ _Z = np.array([-8.5, -4.5, -1.5, 1.5, 4.5])  # ends of panels, where they are be
 _TAIL = -1.5  # tops below this z-score have panels of their own, by how fast the cdf falls
 _FALLS = np.array([32.0, 32.0, 32.0, 14.0, 6.0])  # of log F, about
 _LOWEST_Z = -1e8  # so that z-scores are finite
+_FARTHEST = 1e200  # a warped quantile may be infinite, and a panel is not
 
 
 class Bends(NamedTuple):
@@ -113,11 +114,11 @@ def _ends(law: Law, low: Array, top: Array, bends: Bends) -> Array:
     z = np.where(z_top < _TAIL, in_tail, np.minimum(_Z[:, None], z_top))
     everywhere = np.ones(z.shape, dtype=bool)
     y = law.at(everywhere).quantile(z.ravel()).value.reshape(z.shape)
+    low, top = np.clip(low, -_FARTHEST, _FARTHEST), np.clip(top, -_FARTHEST, _FARTHEST)
     ends = np.clip(np.vstack([y, top[None, :]]), low, top)
     cuts, coarse = bends.cuts(top, bends_of(law))
     at = (cuts[:, None] > ends[:-1]).sum(axis=1)  # the panel of each
-    with np.errstate(invalid="ignore"):  # where the top is infinite there are no panels
-        widths = np.vstack([np.zeros_like(top), np.diff(ends, axis=0)])
+    widths = np.vstack([np.zeros_like(top), np.diff(ends, axis=0)])
     width = np.take_along_axis(widths, at, axis=0)
     cuts = np.where(width > coarse[:, None], np.clip(cuts, low, top), top)
     return np.sort(np.vstack([ends, cuts]), axis=0)

@@ -9,6 +9,7 @@ begins with a prior over three beliefs and lets the choices decide; see ``foresi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
@@ -23,7 +24,6 @@ from stopwise.core.beliefs.models.model import Data
 from stopwise.core.beliefs.models.plain import condition_component, fit_component
 from stopwise.core.beliefs.surrogate import Updatable
 from stopwise.core.beliefs.warps import DEFAULT_WARP, SoftWarp, Warp
-from stopwise.core.numerics.arrays import Array
 
 
 class Reading(NamedTuple):
@@ -33,7 +33,8 @@ class Reading(NamedTuple):
         name: For whoever explains it.
         prior: Its weight before any choice.
         quantile: Of the first values: the knee, above which values are compressed.
-        scale: Of the compression, in distances from the knee to the best of the first values.
+        scale: Of the compression, in distances from the knee to the best of the first values
+            (of all values, where there is noise).
     """
 
     name: str
@@ -41,21 +42,25 @@ class Reading(NamedTuple):
     quantile: float
     scale: float
 
-    def warp(self, first: Array, worst: float) -> Warp:
+    def warp(self, data: Data) -> Warp:
         """The warp that follows from the first values; none where their best one is the knee.
 
         Every reading compresses values beyond belief, such as 1e6 where others are about 1: taken
         as they are they promise gains so large that no failed promise speaks against them.
 
-        Args:
-            first: The first values.
-            worst: The worst value so far.
+        Where there is noise, means count, and that of a value which is uncertain by several tau is
+        beyond all sense. So tau follows the best value so far, and is no less than a given noise.
         """
-        best = float(first.min())
+        first = data.first_values
+        best = float(first.min() if data.exact else data.y.min())
         knee = float(np.quantile(first, self.quantile))
-        scale = min(self.scale, _FAR) if worst - knee > _ABSURD * (knee - best) else self.scale
-        tau = scale * (knee - best)
-        return SoftWarp(knee, tau) if 0.0 < tau < np.inf else DEFAULT_WARP
+        absurd = float(data.y.max()) - knee > _ABSURD * (knee - best)
+        tau = (min(self.scale, _FAR) if absurd else self.scale) * (knee - best)
+        if not 0.0 < tau < np.inf:
+            return DEFAULT_WARP
+        if data.noise is None or data.noise == "learn":
+            return SoftWarp(knee, tau)
+        return SoftWarp(knee, max(tau, math.sqrt(float(data.noise))))
 
 
 _ABSURD = 1000.0  # a value is beyond belief at so many distances from the knee to the best value,
@@ -85,7 +90,7 @@ class WeighedModel:
         fits: dict[Warp, Posterior] = {}
         components = []
         for reading, begin in zip(self.readings, starts, strict=True):
-            warp = reading.warp(data.first_values, float(data.y.max()))
+            warp = reading.warp(data)
             if warp not in fits:
                 fits[warp] = fit_component(data, begin, warp=warp)
             components.append(fits[warp])

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,6 +18,7 @@ from stopwise.core.beliefs.utilities._checks import (
     wrong_way,
 )
 from stopwise.core.checks import as_number
+from stopwise.core.numerics.limits import LARGEST_AMOUNT
 from stopwise.core.quantity import quantity
 from stopwise.errors import InputError, InputTypeError, shown
 
@@ -80,8 +80,9 @@ def _checked_points(given: object) -> tuple[tuple[float, float], ...]:
                 " has no derivative there: put the two points a little apart."
             )
             raise InputError(message)
-    if not all(math.isfinite(worth) for _, worth in points):
-        raise InputError(f"piecewise({shown(given)}): a worth must be finite. {_POINTS}")
+    if not all(abs(worth) <= LARGEST_AMOUNT for _, worth in points):
+        message = f"piecewise({shown(given)}): a worth is {LARGEST_AMOUNT:g} at most. {_POINTS}"
+        raise InputError(message)
     if np.ptp([worth for _, worth in points]) == 0.0:
         message = f"piecewise({shown(given)}): all points have one worth, so nothing is to gain."
         raise InputError(message)
