@@ -34,7 +34,6 @@ from stopwise.record.history import Trial
 from stopwise.record.journal import Journal, ResumeWarning
 from stopwise.record.journal.codec import ParamsCodec
 from stopwise.stopping import StoppingRule, Verdict
-from stopwise.study.amending import AmendableStudy
 from stopwise.study.asking import Asking
 from stopwise.study.budget import Budget
 from stopwise.study.choosing import Choosing
@@ -45,24 +44,25 @@ from stopwise.study.event_log import EventLog
 from stopwise.study.exclusive import exclusive
 from stopwise.study.explanation import explain
 from stopwise.study.guarantee import Guarantee, guarantee_of
-from stopwise.study.importance import Importance, importances
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
 from stopwise.study.options import StudyOptions
 from stopwise.study.plain_space import plain_space
 from stopwise.study.promising import Promising
-from stopwise.study.readings import Readings, readings_of
 from stopwise.study.result import Result
 from stopwise.study.resuming import ResumedStudy, load, resume
 from stopwise.study.signatures import explain_options, spells_out_options
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
+from stopwise.study.staged.parts import StagedParts, staged_parts
+from stopwise.study.staged.study import StagedStudy
+from stopwise.study.staged.telling import refuse_stages
 from stopwise.study.telling import Value, observations_of, was_told
 
 _VERSION = version("stopwise")
 
 
-class Study(AmendableStudy):
+class Study(StagedStudy):
     """Bayesian optimization that stops when no further evaluation is worth its price.
 
     Args:
@@ -127,6 +127,11 @@ class Study(AmendableStudy):
         self.watched = made_rules(options.watch, options.lam)
         self._deciding = Deciding(context, design, spending, snapshots, self.rules)
         self._asking = Asking(context, design, spending, self._choosing)
+        self._staged: StagedParts | None = None
+        if options.stages is not None:
+            parts = staged_parts(context, spending, self._search, self.rules, self.watched)
+            self._design, self._snapshots, self._deciding, self._asking, _ = parts  # type: ignore[assignment]
+            self._staged = parts
         self.notes: tuple[str, ...] = ()  # of a resume, for the user to read
 
     @classmethod
@@ -244,6 +249,8 @@ class Study(AmendableStudy):
         charge: bool | None = None,
         message: str = "",
         outcomes: Mapping[str, float] | None = None,
+        step: int | None = None,
+        done: bool | None = None,
     ) -> None:
         """Report an evaluation. To tell a trial again, with the same value and cost, is harmless.
 
@@ -260,10 +267,17 @@ class Study(AmendableStudy):
             message: Why the evaluation failed, if it did.
             outcomes: What was measured besides, by name: each outcome that has ``limits``, and
                 any others.
+            step: With stages, the step that was reached; the last one if left out. The cost is
+                then what the trial has cost so far, all its steps together.
+            done: Whether the trial has ended; by default if it is at its last step.
         """
         began = time.perf_counter()
         self._context.log.check_writable()
         plain, cost, outcomes = unpacked(value, cost, outcomes)
+        if self._staged is not None:
+            self._tell_stage(trial, plain, cost, (step, done, charge), message)
+            return
+        refuse_stages(step, done)
         if was_told(self._context, trial, plain, cost, message=message, outcomes=outcomes):
             return
         told, *further = observations_of(
@@ -296,28 +310,10 @@ class Study(AmendableStudy):
         that are far off the data's scale, and names bounds that the values seem to have.
         """
         verdict = self.should_stop()
-        if not self._design.is_done:
+        if not self._design.is_done or self._staged is not None:
             return f"{verdict.rule}: {verdict.reason}."
         rules = [*self.rules, *self.watched]
         return explain(self._context, self._snapshots.now(), rules, verdict)
-
-    @exclusive
-    @single_threaded
-    def readings(self) -> Readings | None:
-        """How the model reads bad values, and the trust in its promises; None if in one way."""
-        now = self._snapshots.now() if self.history.succeeded else None
-        return None if now is None else readings_of(self._context, now.belief.objective)
-
-    @exclusive
-    @single_threaded
-    def importance(self) -> tuple[Importance, ...]:
-        """How much each parameter matters to the objective, by the model; the largest first.
-
-        Of the variance of the objective over the space, the share that is due to the parameter,
-        alone or together with others (its total Sobol index), and the range that holds it with 90
-        % by the model. Empty before anything is known.
-        """
-        return importances(self._snapshots.now()) if self.history.succeeded else ()
 
     @exclusive
     @single_threaded
