@@ -295,7 +295,13 @@ def test_no_pickle_no_eval(path):
 @each_module
 def test_nothing_imports_the_experiments(path):
     roots = {name.partition(".")[0] for name in imports_of(tree_of(path))}
-    assert roots.isdisjoint({"stopwise_paper", "matplotlib", "joblib", "dask", "distributed"})
+    assert roots.isdisjoint({"stopwise_paper", "joblib", "dask", "distributed"})
+
+
+@each_module
+def test_pictures_are_drawn_in_the_report_alone(path):
+    roots = {name.partition(".")[0] for name in imports_of(tree_of(path))}
+    assert "matplotlib" not in roots or path.parent.name == "report"
 
 
 def test_the_wheel_holds_the_library_alone():
