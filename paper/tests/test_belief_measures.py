@@ -206,3 +206,10 @@ def test_the_page_marks_differences_and_names_fewer_runs(tmp_path):
 def test_nothing_to_show_is_said(tmp_path):
     with pytest.raises(MissingTrajectoriesError, match="run stopwise-paper beliefs"):
         list(draw_beliefs(tmp_path))
+
+
+def test_a_variant_alone_has_nothing_to_be_compared_with(tmp_path):
+    record.append(made_run("default", "lcbench:connect-4"), tmp_path)
+    table, calibrated = draw_beliefs(tmp_path)
+    assert table.records == []
+    assert calibrated.figure is None

@@ -81,3 +81,15 @@ def test_an_audit_judges_by_what_keeps_the_limits(result, looking):
     assert all(row.best >= result.best.value for row in audit.rows)
     with pytest.raises(InputError, match="no evaluation has kept all limits"):
         sw.audit(looking, lam=1e-4, n_initial=2)
+
+
+def test_an_audit_takes_over_the_status_quo():
+    study = sw.Study(TABLE, lam=1e-4, limits={"harm": (None, 1.0)}, fallback=-0.25, n_initial=2)
+    for i in (1, 3, 16):
+        made = react({"x": i / 19})
+        study.tell({"x": i / 19}, made["value"], outcomes=made["outcomes"])
+    audited = sw.audit(study, n_initial=2).study
+    assert audited.options.fallback == -0.25
+    reason = audited.should_stop().reason  # the best that keeps the limits is worse than that
+    assert "-0.25" in reason
+    assert reason == study.should_stop().reason

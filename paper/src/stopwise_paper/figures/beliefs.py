@@ -128,8 +128,10 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _calibration_sheet(rows: Sequence[dict[str, Any]]) -> Sheet:
-    """A panel for each half and part, a line for each variant."""
+    """A panel for each half and part, a line for each variant; none before there are rows."""
     places = list(dict.fromkeys((row["half"], row["part"]) for row in rows))
+    if not places:
+        return Sheet("beliefs-calibration", rows)
     columns = min(len(places), _COLUMNS)
     lines = -(-len(places) // columns)
     figure, grid = style.panels(lines, columns, width=3.2, height=2.6)

@@ -125,6 +125,7 @@ def audit(  # long: a line for each of its options
         replicates=noise is not None,
         bounds=read.bounds if of_values is None else of_values,
         limits=read.limits,
+        fallback=read.fallback,
         utility=read.utility,
         n_initial=n_initial,
         seed=seed,

@@ -45,6 +45,7 @@ class AuditedHistory(NamedTuple):
         direction: That of a study; None of a table.
         value_name: The value in the user's words, or the name of its column; None if neither.
         cost_unit: The unit of costs, if a study has one.
+        fallback: The value of the status quo, if a study has one.
     """
 
     history: History
@@ -58,6 +59,7 @@ class AuditedHistory(NamedTuple):
     direction: Literal["minimize", "maximize"] | None = None
     value_name: str | None = None
     cost_unit: str | None = None
+    fallback: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,8 @@ def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
         return ()
     promises, units = getattr(data, "promises", Promises()), options.units
     known = (options.bounds, promises, options.limits, options.utility, options.lam)
-    return *known, options.direction, units.value_name or None, units.cost_unit or None
+    words = (options.direction, units.value_name or None, units.cost_unit or None)
+    return *known, *words, options.fallback
 
 
 def _nothing(because: Sequence[str]) -> InputError:
