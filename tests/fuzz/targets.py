@@ -73,7 +73,7 @@ def toml(path):
 
 def csv(path):
     """A table for ``stopwise audit``."""
-    HistoryReader("value", "cost", None, None, None, None, {}).read(path)
+    HistoryReader("value", "cost", None, None, (), None, None, {}).read(path)
 
 
 def shell(path):

@@ -218,6 +218,6 @@ def test_there_is_one_record_per_number_of_observations_whoever_asks_when():
 def test_explain_and_verdict_speak_of_the_same_candidate():
     study = two_left()
     study.ask()
-    assert "{'n': 4}" in study.explain()
+    assert "candidate is n = 4: it is" in study.explain()
     gain = study.should_stop().reason.split("expected to gain ")[1].split(" ")[0]
     assert f"it is expected to gain {gain} " in study.explain()

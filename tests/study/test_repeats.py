@@ -195,7 +195,7 @@ def test_explain_says_what_a_repeat_is_worth_and_costs():
     assert "would go on for any lam below" in said
     trial = study.ask()
     assert f"Trial {trial.number} is a repeat of trial {trial.repeats}: knowing" in study.explain()
-    assert "The best remaining action evaluates {'x': " in begun(4).explain()
+    assert "The best remaining action evaluates x = " in begun(4).explain()
 
 
 def test_looking_changes_nothing_and_a_resumed_study_goes_on_as_the_live_one(tmp_path):

@@ -95,7 +95,9 @@ def same(what: str, one: object, other: object) -> None:
 def numbers_of(subject: object) -> dict[str, float]:
     """The fields that are numbers, those of what a wrapper holds included."""
     numbers: dict[str, float] = {}
-    for f in fields(subject) if is_dataclass(subject) else ():
+    if not is_dataclass(subject) or isinstance(subject, type):
+        return numbers
+    for f in fields(subject):
         value = getattr(subject, f.name)
         if isinstance(value, int | float) and not isinstance(value, bool):
             numbers[f.name] = value

@@ -512,8 +512,8 @@ def test_plots_show_the_same_pictures(tmp_path):
 
 
 def test_a_plot_that_cannot_be_saved_says_why(tmp_path):
-    with pytest.raises(InputError, match=r"\.svg or \.html"):
-        study_of("stopped").result().plot_best().save(tmp_path / "best.png")
+    with pytest.raises(InputError, match=r"\.svg, \.png, \.pdf or \.html"):
+        study_of("stopped").result().plot_best().save(tmp_path / "best.gif")
     with pytest.raises(InputError, match="nothing to draw yet"):
         study_of("all_failed").result().plot_slices().save(tmp_path / "slices.svg")
 
