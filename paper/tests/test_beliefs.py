@@ -154,7 +154,7 @@ def test_a_record_survives_its_file(tmp_path):
     assert again.cell == run.cell
     assert not again.stopped
     assert again.regret.tolist() == [0.333333, 0.25, 1e-9]
-    with pytest.raises(InputError, match="is not a record of a study"):
+    with pytest.raises(InputError, match="is not a record of a run"):
         BeliefRun.from_json("{}")
 
 

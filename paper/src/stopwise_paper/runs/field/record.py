@@ -7,8 +7,7 @@ consolidated to one Parquet file when the runs are scored.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
 from stopwise_paper.cell import Cell
-from stopwise_paper.runs.lines import append_line, whole_lines
+from stopwise_paper.runs.lines import append_line, as_line, from_line, whole_lines
 
-_DIGITS = 6
 _SERIES = ("regret", "cost")
 
 
@@ -66,24 +63,12 @@ class FieldRun:
 
     def to_json(self) -> str:
         """One line of JSON, numbers with six digits."""
-        content: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
-        content["cell"] = json.loads(self.cell.to_json())
-        for name in _SERIES:
-            content[name] = [float(f"{value:.{_DIGITS}g}") for value in content[name]]
-        return json.dumps(content, separators=(",", ":"))
+        return as_line(self, _SERIES)
 
     @classmethod
     def from_json(cls, text: str) -> FieldRun:
         """The run that ``to_json`` wrote."""
-        try:
-            content = json.loads(text)
-            content["cell"] = Cell.from_json(json.dumps(content["cell"]))
-            for name in _SERIES:
-                content[name] = np.array(content[name], dtype=np.float64)
-            return cls(**content)
-        except (ValueError, TypeError, KeyError) as error:
-            message = f"{text[:80]!r} is not a record of a run: {error}."
-            raise InputError(message) from error
+        return from_line(cls, text, _SERIES)
 
 
 def append(run: FieldRun, path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from stopwise.errors import InputError
 from stopwise_paper.problems.curve_tables import CurveTable
+from stopwise_paper.runs.lines import append_line, whole_lines
 from stopwise_paper.runs.stages.ledger import Ledger
 from stopwise_paper.runs.stages.plan import StagesCell
 
@@ -100,26 +101,13 @@ class StagesRun:
 
 
 def append(run: StagesRun, folder: Path) -> None:
-    """Add a run to the file of a folder; a torn line at its end is removed before."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / FILE).open("ab+") as file:
-        file.seek(0)
-        content = file.read()
-        if not content.endswith(b"\n"):
-            file.truncate(content.rfind(b"\n") + 1)
-        file.write(run.to_json().encode() + b"\n")
+    """Add a run to the file of a folder."""
+    append_line(folder / FILE, run.to_json())
 
 
 def load(folder: Path) -> list[StagesRun]:
-    """The runs in the file of a folder, each cell once; none if there is no file.
-
-    The last line is torn if the run was killed, or goes on, while it was written: it is left out.
-    """
-    path = folder / FILE
-    if not path.exists():
-        return []
-    whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
-    runs = map(StagesRun.from_json, whole.splitlines())
+    """The runs in the file of a folder, each cell once; none if there is no file."""
+    runs = map(StagesRun.from_json, whole_lines(folder / FILE))
     return list({run.cell: run for run in runs}.values())
 
 
