@@ -55,6 +55,21 @@ def test_components_together_answer_as_those_one_by_one(seed):
     np.testing.assert_allclose(together.d_log_price, alone.d_log_price, rtol=1e-10)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_improvements_on_either_side_of_the_knees_are_those_of_the_components(seed):
+    law, _ = drawn(seed)
+    level = np.random.default_rng(seed).normal(0.0, 4.0, 40)
+    assert np.any(level > law.laws[1].knee)
+    for levels in (level, float(level.max())):
+        together, parts = law.log_ei(levels), [part.log_ei(levels) for part in law.laws]
+        apart = law._log_sum(parts)
+        np.testing.assert_allclose(together.value, apart.value, rtol=1e-12, atol=1e-12)
+        for a, b in zip(together.slopes, apart.slopes, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    one = law.at(np.arange(40) == 5)
+    assert np.exp(one.log_ei(level[5:6]).value) == pytest.approx(ei(one, level[5]), rel=1e-7)
+
+
 def test_slopes_beyond_the_knees_are_derivatives():
     law, price = drawn(3)
     slopes = law.fair_value(price).slopes
