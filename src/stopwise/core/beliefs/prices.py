@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prices of evaluations: each costs 1, or costs are known in advance, or learned from bills.
+"""Prices of evaluations: each costs 1, or costs are known in advance, or learned from those paid.
 
 A cost model is a value (``UnitCost``, ``KnownCost``, ``LearnedCost``); its ``price`` over a domain
 says how ln c is distributed at encoded points. Decisions are priced by E[c]; see
