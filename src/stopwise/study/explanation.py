@@ -85,7 +85,7 @@ def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
     lam = own_lam(rules, options.lam, state.lam0)
     if lam is None or snapshot.sup(LogEIPC()).x is None:
         return []
-    found = ladder(
+    rungs = ladder(
         state.traces,
         snapshot,
         state.history,
@@ -94,7 +94,7 @@ def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
         sign=options.sign,
         units=options.units,
     )
-    return found.lines[:-1]  # at which lam it would stop now is said before
+    return rungs.lines[:-1]  # at which lam it would stop now is said before
 
 
 def _explain_nothing_feasible(context: StudyContext, snapshot: Snapshot, verdict: Verdict) -> str:

@@ -181,15 +181,15 @@ class ModelUpdates:
 
     def _fitted_to_first(self, size: int, state: State) -> Fitted:
         """The fit to the first so many observations, from the last choice; made once."""
-        known, start = self._of_prefix, state.fitted
-        if known is None or known[0] != size or known[1] is not start:
+        kept, start = self._of_prefix, state.fitted
+        if kept is None or kept[0] != size or kept[1] is not start:
             last = state.history.succeeded[size - 1]
             upto = next(i for i, o in enumerate(state.history, 1) if o is last)
             first = replace(state, history=state.history[:upto], fitted_at=-1)
             X, y = self.encoded.evaluated(state.history)
             fitted = self._fitted(X[:size], y[:size], first).belief.fitted
-            self._of_prefix = known = size, start, fitted
-        return known[2]
+            self._of_prefix = kept = size, start, fitted
+        return kept[2]
 
     def _as_fitted(self, X: Array, y: Array, history: History, fitted: Fitted) -> Belief:
         """The belief at given hyper-parameters.
