@@ -138,9 +138,8 @@ class Deciding:
         if fallback is None or not self._snapshots.now().rests_on_fallback:
             return verdict
         said = self._context.options.units.number(fallback)
-        note = f"gains are reckoned from the fallback of {said}, which nothing"
-        reason = f"{verdict.reason} ({note} that keeps all limits has bettered)"
-        return replace(verdict, reason=reason)
+        note = f"gains are counted from the fallback of {said}: nothing better keeps all limits"
+        return replace(verdict, reason=f"{verdict.reason} ({note})")
 
     def _of_rule(self, rule: StoppingRule) -> Verdict:
         """The verdict of a rule; one that was not asked has no answer yet."""

@@ -72,7 +72,7 @@ class Successes:
         X, groups = self._encoded.all(history), self._encoded.domain.groups
         size = _FAILURES.latest(len(history))
         kept = self._chosen.get("")
-        if kept is None or known[0] != history[:size]:
+        if kept is None or kept[0] != history[:size]:
             chosen = choose_hyperparameters(X[:size], succeeded[:size], groups)
             self._chosen[""] = kept = history[:size], chosen
         return [fit_classifier(X, succeeded, groups, kept[1])]

@@ -118,7 +118,7 @@ class KnownCost:
     def price(
         self,
         domain: Domain,
-        X: Array,  # noqa: ARG002  bills do not change a known cost
+        X: Array,  # noqa: ARG002  costs that were paid change no known one
         costs: Array,  # noqa: ARG002
         start: Hyperparameters | None = None,  # noqa: ARG002
     ) -> Price:
