@@ -109,7 +109,7 @@ def _as_lengthscales(given: ArrayLike) -> Array:
     if array.dtype.kind not in "fiu":
         message = f"length scales must be numbers, got {shown(given)}. {advice}"
         raise InputTypeError(message)
-    if array.ndim != 1 or not (np.isfinite(array) & (array > 0)).all():
+    if array.ndim != 1 or not all(0.0 < scale < math.inf for scale in array.tolist()):
         message = f"length scales must be a row of positive numbers, got {shown(given)}. {advice}"
         raise InputError(message)
     lengthscales = array.astype(np.float64, copy=False)
@@ -127,6 +127,8 @@ def _scale(name: str, given: float, *, zero: bool = False) -> float:
 
 
 def _finite(name: str, given: float) -> float:
+    if type(given) is float and math.isfinite(given):  # the common case
+        return given
     number = as_number(name, given, "Give a float, in standardised units.")
     if not math.isfinite(number):
         message = f"{name}={shown(given)}: give a finite number, in standardised units."
