@@ -181,7 +181,7 @@ class Bounded:
         return (np.asarray(level) >= self.low) & (np.asarray(level) < self.high)
 
 
-def _clipped_std(normal: Normal, low: float, high: float) -> Array:
+def _clipped_std(normal: Normal, low: Array | float, high: Array | float) -> Array:
     r"""The deviation of a clipped normal.
 
     With standardised bounds a, b, mirrored so that b > 0, and :math:`a_+ = \max(a, 0)`, the
