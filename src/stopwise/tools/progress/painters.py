@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _LABEL = 9  # characters, the space after it included
 _BAR = 12
 _WIDE = 80  # columns; a narrower terminal has room for the words only
+_STYLE = "white-space: pre-wrap; word-break: normal; font-family: monospace"  # of a notebook
 _MOST_RUNNING = 6  # trials that are listed
 
 
@@ -176,7 +177,7 @@ class Notebook:
         text = printable("\n".join(shown))
         bundle = {
             "text/plain": text,
-            "text/html": f'<pre style="white-space: pre-wrap">{escape(text)}</pre>',
+            "text/html": f'<pre style="{_STYLE}">{escape(text)}</pre>',
         }
         if self._handle is None:
             display: Any = ipython.display  # untyped

@@ -194,7 +194,8 @@ def _compared(rule: StoppingRule, verdict: Verdict) -> str:
     if rule.signal_scale == "log":
         value, threshold = (math.exp(min(v, 700.0)) for v in (value, threshold))
     answer = "stop" if verdict.stop else "go on"
-    return f"{rule.name}: {quantity(value)} where it stops at {quantity(threshold)}: {answer}"
+    at = quantity(threshold, value)
+    return f"{rule.name}: {quantity(value, threshold)} where it stops at {at}: {answer}"
 
 
 def summary(stops: Sequence[Gauge]) -> str:
