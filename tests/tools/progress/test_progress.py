@@ -448,6 +448,17 @@ def test_the_live_view_shows_it_all(a_terminal):
     assert bar(1.0, plain=False) in text
 
 
+def test_an_interrupt_beside_an_executor_says_what_is_still_being_done(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stopwise.study.loop.wait", interrupted)
+    out = io.StringIO()
+    with pytest.raises(KeyboardInterrupt), ThreadPoolExecutor(2) as executor:
+        sw.minimize(valley, TABLE, lam=0.05, executor=executor, progress=Progress(stream=out))
+    assert "The executor is at work on 2 trials and may wait until they end" in out.getvalue()
+
+
 def test_the_terminal_is_given_back_after_an_interrupt(a_terminal):
     def interrupted(params):
         raise KeyboardInterrupt

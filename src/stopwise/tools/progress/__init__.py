@@ -40,12 +40,13 @@ class Progress(Silent):
         self._shown = 0  # observations that lines were written for
         self._seen = 0  # observations when we last looked
         self._note = ""  # what an interrupt does
+        self._last = ""  # the sentence after a run that did not end by itself
 
     def __exit__(self, *problem: object) -> None:
         """Give the terminal back, however the run ended; what was running does not any more."""
         if self._painter is not None and self._study is not None:
             self._show(self._study, len(self._study.history), runs=False)
-        self._close("")
+        self._close(self._last)
 
     def begin(self, study: Study) -> None:
         """A run begins; what is in the history already is not told again."""
@@ -71,6 +72,14 @@ class Progress(Silent):
         self._note = text
         if self._painter is not None:
             self._painter.note(text)
+
+    def interrupted(self, running: int) -> None:
+        """Say that an executor may go on for a while; Python's own message comes after that."""
+        trials = "1 trial" if running == 1 else f"{running} trials"
+        self._last = (
+            f"Interrupted: nothing new is begun. The executor is at work on {trials} and may wait"
+            " until they end; what they give is not told."
+        )
 
     def end(self, study: Study, result: Result) -> None:
         """The run is over: why, and what it came to."""
