@@ -166,8 +166,8 @@ def test_nothing_affordable_left_is_a_verdict_with_its_sentence():
     assert verdict.reason == (
         "8 of the budget of 8.5 are spent and 0.5 are left, where the cheapest remaining"
         " evaluation is expected to cost 1; with more money, at the lam of"
-        f" {study.acquisition.lam0:.4g} that the budget has set, going on would be worth its"
-        " price: stop"
+        f" {study.acquisition.lam0 / 2:.4g} (that of the budget was halved), going on would not be"
+        " worth its price: stop"
     )
     before = study.history
     with pytest.raises(

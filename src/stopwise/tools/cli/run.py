@@ -113,10 +113,7 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
         say(f"Best: {found} (trial {best.number}) with {shown}")
     ours, told = amount(study.own_seconds, SECONDS), len(study.history)
     trials = "1 trial" if told == 1 else f"{told} trials"
-    say(
-        f"{trials}, {config.cost.words(study.spent)} spent; stopwise itself"
-        f" took {ours}."
-    )
+    say(f"{trials}, {config.cost.words(study.spent)} spent; stopwise itself took {ours}.")
     say(f"Why it ended: {end.reason}.")
     if end.why == "interrupted":
         say(f"Go on with: stopwise run {config.path.name}")

@@ -110,8 +110,9 @@ def _chart(facts: Facts, kind: SignalKind, rows: Sequence[_Row], kept: Sequence[
     chart.points([(r.at, r.signal) for r in kept], "p", "dot", [r.trial for r in kept])
     chart.line([(r.at, r.decides) for r in rows], "a")
     averaged = any(r.signal != r.decides for r in rows)
-    chart.key("averaged" if averaged else "signal", "a")
-    if averaged:
+    if len(rows) > 1:
+        chart.key("averaged" if averaged else "signal", "a")
+    if averaged or len(rows) == 1:  # a line through one point is not to be seen
         chart.key("signal", "p", "dot")
     if levels:
         chart.key("threshold", "t")
