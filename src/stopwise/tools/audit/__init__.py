@@ -11,6 +11,7 @@ import numpy as np
 
 from stopwise.core.beliefs.laws import Loss
 from stopwise.core.checks import Bounds, checked_bounds, checked_direction, checked_whole
+from stopwise.core.other_names import says_its_options
 from stopwise.core.search.supremum import Search
 from stopwise.core.space import Space, as_domain
 from stopwise.core.units import AnswerUnits, sounds_better_larger
@@ -34,6 +35,7 @@ __all__ = ["Audit", "Audited", "audit"]
 _SEARCH = Search(raw=256, restarts=5)
 
 
+@says_its_options
 def audit(  # long: a line for each of its options
     data: Any,  # noqa: ANN401  see Args
     *,

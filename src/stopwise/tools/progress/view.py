@@ -173,8 +173,9 @@ def _stops(study: Study) -> tuple[Gauge, ...]:
         if study.options.limits and not study.history.feasible:
             return (Gauge("not before an evaluation keeps all limits"),)
     if not study.rules:
-        is_said = ended is not None and ended.rule == "budget"  # with the lam that it has set
-        return (Gauge(ended.reason if is_said else "when nothing that is left is affordable"),)
+        if ended is not None and ended.rule == "budget":  # with the lam that it has set
+            return (Gauge(ended.reason),)
+        return (Gauge("when nothing that is left is affordable"),)
     recorded = [rule for rule in study.rules if rule.key in study.traces]
     if any(_is_stale(study, study.traces[rule.key]) for rule in recorded):
         return (Gauge(COMPUTING),)
