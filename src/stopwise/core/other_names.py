@@ -71,7 +71,7 @@ def meant(name: str, allowed: Iterable[str], elsewhere: Iterable[str] = ()) -> s
         return f"did you mean {ours!r}{', ' * bool(how)}{how}?"
     for by_others in {ours, name} & set(elsewhere):
         return f"{by_others!r} is not set here but in the loop around it"
-    close = get_close_matches(name, known, n=1)
+    close = [] if ours else get_close_matches(name, known, n=1)
     return f"did you mean {close[0]!r}?" if close else ""
 
 

@@ -97,8 +97,9 @@ class Audit:
         """The history in one sentence."""
         worth = "" if self.lam is None else f", lam = {quantity(self.lam)}"
         kept = f"; {self.promises.words(self.units.value_name)}" if self.promises.told else ""
+        first = f"the first {self.n_initial} are" if self.n_initial != 1 else "the first is"
         return (
-            f"{self.n} evaluations (the first {self.n_initial} are the initial design), spent"
+            f"{self.n} evaluations ({first} the initial design), spent"
             f" {self.units.cost(self.spent)}, best {self.units.value(self.best)}{worth}{kept}"
         )
 

@@ -173,9 +173,10 @@ def _stops(study: Study) -> tuple[Gauge, ...]:
         if study.options.limits and not study.history.feasible:
             return (Gauge("not before an evaluation keeps all limits"),)
     if not study.rules:
-        if ended is not None and ended.rule == "budget":  # with the lam that it has set
-            return (Gauge(ended.reason),)
-        return (Gauge("when nothing that is left is affordable"),)
+        words = "when nothing that is left is affordable"
+        if ended is not None and ended.rule == "budget":
+            words = ended.reason  # with the lam that the budget has set
+        return (Gauge(words),)
     recorded = [rule for rule in study.rules if rule.key in study.traces]
     if any(_is_stale(study, study.traces[rule.key]) for rule in recorded):
         return (Gauge(COMPUTING),)
