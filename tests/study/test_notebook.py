@@ -71,6 +71,7 @@ def test_a_ladder_its_promises_and_a_guarantee():
     assert shown.count("<tr>") == 1 + len(ladder)
     assert "<td>0.01 (given)</td>" in shown
     assert f"<p>Read off this trajectory; {sw.study.lam_ladder.CAVEAT.split('; ')[1]}." in shown
+    assert "Nothing has been promised yet" in told().promises[:0]._repr_html_()
     promises = study.promises._repr_html_()
     assert promises.startswith(f"<p>Promised {study.promises.promised:.4g} in ")
     assert "<td>pending</td>" in promises

@@ -80,6 +80,8 @@ class Promises(Sequence[Promise]):
 
     def _repr_html_(self) -> str:
         """The promises in a notebook: a row for each choice."""
+        if not self.entries:
+            return "<p>Nothing has been promised yet: the acquisition has made no choice.</p>"
         rows = [
             (p.trial, p.promised, "pending" if p.delivered is None else p.delivered)
             for p in self.entries

@@ -467,3 +467,25 @@ def test_the_command_says_it_in_json_and_by_its_exit_code(tmp_path, capsys, monk
     code, said = stopwise(path, "--json", "--html", tmp_path / "page.html", "--n-initial", "4")
     assert (code, len(json.loads(said.out)["parameters"])) == (0, 3)
     assert (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("params", [["x"], []])
+def test_progress_counts_every_evaluation(params):
+    rows = [{"x": float(i), "value": (i - 3.0) ** 2, "cost": 1.0} for i in range(6)]
+    seen = []
+    sw.audit(
+        rows,
+        params=params,
+        rules=["convergence"],
+        progress=lambda done, of: seen.append((done, of)),
+    )
+    assert seen == ([(i, 6) for i in range(1, 7)] if params else [])
+
+
+def test_a_column_of_seconds_is_read_as_time():
+    rows = [{"x": float(i), "loss": (i - 3.0) ** 2, "seconds": 1000.0} for i in range(6)]
+    found = sw.audit(rows, value="loss", cost="seconds", rules=["convergence"])
+    assert "spent 1 h 40 min, best loss 0" in found.heading
+    assert "spent $6,000" in sw.audit(
+        rows, value="loss", cost="seconds", rules=["convergence"], cost_unit="$"
+    ).heading  # fmt: skip

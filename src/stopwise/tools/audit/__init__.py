@@ -87,7 +87,8 @@ def audit(  # long: a line for each of its options
         notes: Remarks on the data, to be shown with the others.
         seed: Makes what is random repeatable.
         value_name: The value in your words; the name of its column if left out.
-        cost_unit: The unit of costs, such as ``"$"``; that of a study if left out.
+        cost_unit: The unit of costs, such as ``"$"``; that of a study if left out. Of a column
+            that is called seconds it is known.
         progress: Called after each evaluation with their number so far and in all.
 
     Returns:
@@ -107,7 +108,7 @@ def audit(  # long: a line for each of its options
     read = reader.read(data)
     direction = _direction(direction, read)
     units = AnswerUnits.of(
-        value_name or read.value_name, cost_unit or read.cost_unit, None, direction
+        value_name or read.value_name, cost_unit or read.cost_unit, cost, direction
     )
     remarks = [*notes, *read.notes]
     lam = read.lam if lam is None else lam
