@@ -47,7 +47,7 @@ def explain(
 ) -> str:
     """The verdict, the best remaining candidate, promises, readings, and warnings."""
     if math.isinf(snapshot.best):
-        return _explain_looking(context, snapshot, verdict)
+        return _explain_nothing_feasible(context, snapshot, verdict)
     rules = list(rules)
     promises = Promises(tuple(context.state.promises.values()))
     said = promises.words("" if context.loss else context.options.value_name or "")
@@ -86,7 +86,7 @@ def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
     remains = beyond_budget(snapshot) if options.budget_decides else snapshot
     if lam is None or remains.sup(LogEIPC()).x is None:
         return []
-    found = ladder(
+    rungs = ladder(
         state.traces,
         snapshot,
         state.history,
@@ -96,10 +96,10 @@ def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
         units=options.units,
         by_budget=options.budget_decides,
     )
-    return found.lines[:-1]  # at which lam it would stop now is said before
+    return rungs.lines[:-1]  # at which lam it would stop now is said before
 
 
-def _explain_looking(context: StudyContext, snapshot: Snapshot, verdict: Verdict) -> str:
+def _explain_nothing_feasible(context: StudyContext, snapshot: Snapshot, verdict: Verdict) -> str:
     """The verdict while nothing keeps the limits, and where that is likeliest for its price."""
     best = snapshot.sup(ChancePerCost())
     if best.x is None:
