@@ -184,7 +184,10 @@ def test_a_budget_without_lam():
     view = view_of(study)
     assert view.spent.text.startswith("10 of 20; stopwise itself took ")
     assert view.spent.share == 0.5
-    assert view.stops[0].text == "when nothing that is left is affordable"
+    assert view.stops[0].text == study.verdict.reason
+    assert re.match(r"10 of 20 are left(;|, and) at the lam of [0-9.]+ ", view.stops[0].text)
+    begun = view_of(sw.Study(TABLE, budget=20, n_initial=1))
+    assert begun.stops[0].text == "not before the initial design is done, 0 of 1"
     assert view.next.startswith("the best candidate left is expected to gain ")
 
 
