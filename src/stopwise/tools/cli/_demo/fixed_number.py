@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -91,4 +92,4 @@ def _of_optuna(study: Any, count: int) -> Iterator[tuple[dict[str, Any], Tell]]:
                 params[name] = trial.suggest_int(name, one.low, one.high, log=one.log)
             elif isinstance(one, Real):
                 params[name] = trial.suggest_float(name, one.low, one.high, log=one.log)
-        yield params, lambda value, trial=trial: study.tell(trial, value)
+        yield params, partial(study.tell, trial)
