@@ -121,8 +121,9 @@ def _of_success(context: StudyContext, snapshot: Snapshot) -> list[str]:
         return []
     failed, infeasible = (sum(getattr(o, of) for o in history) for of in ("failed", "infeasible"))
     chance = math.exp(float(snapshot.belief.log_chance(best.x[None, :])[0]))
+    broke = "" if context.options.limits is None else f" and {infeasible} broke a limit"
     says = (
-        f"Of {len(history)} evaluations {failed} failed and {infeasible} broke a limit; that"
+        f"Of {len(history)} evaluations {failed} failed{broke}; that"
         f" candidate is expected to succeed with probability {quantity(chance)}, with which its"
         " gain counts."
     )
