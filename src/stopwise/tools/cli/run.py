@@ -90,9 +90,10 @@ def _shown(study: Study) -> Iterator[OnChange]:
 def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None:
     told, open_ones = len(study.history), len(study.pending)
     if told or open_ones:
-        say(
-            f"Going on with {config.journal.name}: {told} trials told, {open_ones} without answer."
-        )
+        trials = f"{told} trials told, {open_ones} without answer"
+        if config.stages is not None:
+            trials = f"{told} trials have ended, {open_ones} are begun"
+        say(f"Going on with {config.journal.name}: {trials}.")
     for note in study.notes:
         say(note)
     for line in changed:
@@ -112,10 +113,11 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
         found = study.options.units.value(best.value, best.std)
         say(f"Best: {found} (trial {best.number}) with {shown}")
     ours = amount(study.own_seconds, SECONDS)
-    say(
-        f"{len(study.history)} trials, {config.cost.words(study.spent)} spent; stopwise itself"
-        f" took {ours}."
-    )
+    begun = len(study.history) + len(study.pending)
+    trials = f"{begun} trials begun, {len(study.history)} of them ended"
+    if config.stages is None:
+        trials = f"{len(study.history)} trials"
+    say(f"{trials}, {config.cost.words(study.spent)} spent; stopwise itself took {ours}.")
     say(f"Why it ended: {end.reason}.")
     if end.why == "interrupted":
         say(f"Go on with: stopwise run {config.path.name}")
