@@ -11,22 +11,22 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 
 x = float(sys.argv[1])
-checkpoint = sys.argv[2] if len(sys.argv) > 2 else ""
+checkpoint = Path(sys.argv[2]) if len(sys.argv) > 2 else None
 to_step = int(sys.argv[3]) if len(sys.argv) > 3 else 9
 trouble = os.environ.get("TROUBLE", "")
 done = 0
-if checkpoint and os.path.exists(checkpoint):
-    with open(checkpoint) as file:
-        done = int(file.read())
-with open(os.path.join(os.environ["STOPWISE_TRIAL_FOLDER"], "pid"), "w") as file:
-    file.write(f"{os.getpid()}\n")
-print("some words, and {no JSON}")
+if checkpoint and checkpoint.exists():
+    done = int(checkpoint.read_text())
+Path(os.environ["STOPWISE_TRIAL_FOLDER"], "pid").write_text(f"{os.getpid()}\n")
+sys.stdout.write("some words, and {no JSON}\n")
 
 
 def say(step, value, cost):
-    print(json.dumps({"step": step, "loss": value, "cost": cost}), flush=True)
+    sys.stdout.write(json.dumps({"step": step, "loss": value, "cost": cost}) + "\n")
+    sys.stdout.flush()
 
 
 for step in range(done + 1, to_step + 1):
@@ -38,9 +38,8 @@ for step in range(done + 1, to_step + 1):
     if trouble == "silent" and step == 3:
         break
     if checkpoint:
-        with open(checkpoint + ".new", "w") as file:
-            file.write(str(step))
-        os.replace(checkpoint + ".new", checkpoint)
+        checkpoint.with_suffix(".new").write_text(str(step))
+        checkpoint.with_suffix(".new").replace(checkpoint)
     if trouble == "skip" and step == 3:
         continue
     value, cost = (x - 0.3) ** 2 + x / step**0.5, 2.0 * step

@@ -58,7 +58,7 @@ def tell_or_save(
     outcomes: Mapping[str, float] | None = None,
     step: int | None = None,
 ) -> None:
-    """Tell an evaluation, or a stage of one; if it cannot be written, tell it to a copy of the journal.
+    """Tell an evaluation or a stage; if it cannot be written, tell it to a copy of the journal.
 
     The error is raised all the same. It says where the copy is, or, if there is none, the value.
     """

@@ -147,7 +147,7 @@ def _stages(config: Config) -> Iterator[str]:
     report = f'{{"{key}": {stages.steps[0]}, "{config.value.key}": ...}}'
     yield f"It prints a line such as {report} at the steps {stages}."
     if config.stages.pause == "stop":
-        yield "A trial that is left is stopped (SIGSTOP), and waits in memory to be taken up again."
+        yield "A trial that is left is stopped (SIGSTOP), and waits in memory to be taken up."
     else:
         where = checkpoint_of(config, 0).with_name("NUMBER.checkpoint")
         yield (

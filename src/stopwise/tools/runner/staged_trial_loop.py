@@ -289,7 +289,10 @@ class StagedTrialLoop(TrialLoop):
     def so_far(self, staged: _StagedTrial, ended: ProgramEnd) -> ProgramResult:
         """What a program without a result has cost, and why it has none."""
         if ended.why == "ended" and ended.exit_code == 0:
-            line = {self.settings.key: self.stages.after(staged.reached), self.config.value.key: 0.5}
+            line = {
+                self.settings.key: self.stages.after(staged.reached),
+                self.config.value.key: 0.5,
+            }
             message = (
                 f"the program ended at step {staged.printed} of {self.stages.last} without a word:"
                 f" it is to print a line of JSON at each stage, such as {json.dumps(line)}"
