@@ -46,8 +46,8 @@ def test_steps_that_become_dearer_have_no_start_and_nothing_is_below_zero() -> N
     assert run_costs(dearer, 9)[0] == RunCost(0.0, 27.0)
     flat = [Report(0, 1, 0.0, 8.0), Report(0, 3, 0.0, 8.0), Report(1, 1, 0.0, 2.0)]
     for cost in run_costs(flat, 9).values():
-        assert 0.0 < cost.steps
-        assert 0.0 < cost.start
+        assert cost.steps > 0.0
+        assert cost.start > 0.0
     free = [Report(0, 1, 0.0, 0.0)]
     assert run_costs(free, 9) == {}
 

@@ -183,7 +183,7 @@ class StopwiseScheduler(TrialScheduler):
         for trial in trials:
             waits = trial.status == RayTrial.PAUSED and trial.trial_id in self._taken_up
             if trial.status == RayTrial.PENDING or waits:
-                return trial  # type: ignore[no-any-return]
+                return trial
         return None
 
     def debug_string(self) -> str:

@@ -16,8 +16,8 @@ from stopwise.record.events import TrialAsked, TrialContinued
 from stopwise.record.history import Observation, Trial
 from stopwise.record.staged import Leg, Report
 from stopwise.stopping import Verdict
-from stopwise.study.best import Best
 from stopwise.study.event_log import EventLog
+from stopwise.study.result import Best
 from stopwise.study.study import Study
 
 Telling = Report | Observation

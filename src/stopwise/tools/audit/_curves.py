@@ -22,7 +22,7 @@ from stopwise.record.history import Observation
 from stopwise.record.staged import Report
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
-from stopwise.study.best import Best
+from stopwise.study.result import Best
 from stopwise.study.told_again import StudyToldAgain, tellings
 from stopwise.tools.progress.words import printable
 
