@@ -15,6 +15,7 @@ import pytest
 import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.tools.runner import description, load, load_study, new_study, run_trials
+from stopwise.tools.runner.process import RunningProgram
 from tests.support.repository import ROOT, SUPPORT
 
 TUNE = """\
@@ -99,6 +100,22 @@ def test_however_they_are_paused_programs_make_the_same_study(tmp_path, whole, p
     assert any(re.search(r"to step \d of 9, worth going on: .* times its price", x) for x in lines)
     assert "trial 0 at step 1 of 9: loss 0.8815 for 0.1111 trials" in lines
     assert "some words" in (tmp_path / "tune.trials" / "0000" / "stdout").read_text()
+
+
+@pytest.mark.parametrize("pause", ["stop", "checkpoint"])
+def test_no_choice_depends_on_how_quick_a_program_is(tmp_path, whole, pause, monkeypatch):
+    def too_late(self):
+        time.sleep(0.1)  # it is at its end by now
+        asked.append(self)
+
+    asked = []
+    monkeypatch.setattr(RunningProgram, "pause", too_late)
+    end, study, _ = driven(written(tmp_path, pause=pause))
+    assert asked
+    assert values(study) == values(whole)
+    assert end.reason == whole.should_stop().reason
+    if sys.platform == "linux":
+        assert states(tmp_path) == {}
 
 
 def states(folder):

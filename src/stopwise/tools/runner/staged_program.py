@@ -85,11 +85,12 @@ class StagedProgram:
                 return ended
 
     def close(self) -> None:
-        """Let go of it; a program that still runs is killed, paused or not."""
+        """Let go of it, once; a program that still runs is killed, paused or not."""
+        if self.copy.closed:
+            return
         self.program.close()
-        if not self.copy.closed:
-            os.close(self.pipe)
-            self.copy.close()
+        os.close(self.pipe)
+        self.copy.close()
 
     def _read(self) -> bytes:
         try:
@@ -131,4 +132,10 @@ def start_staged(
         raise
     finally:
         os.close(output)
-    return StagedProgram(program, settings.key, pipe, create(program.folder / "stdout"))
+    try:
+        copy = create(program.folder / "stdout")
+    except BaseException:
+        program.close()
+        os.close(pipe)
+        raise
+    return StagedProgram(program, settings.key, pipe, copy)
