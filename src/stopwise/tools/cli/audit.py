@@ -17,7 +17,7 @@ from stopwise.tools.cli._studies import STOP, AsJson
 
 if TYPE_CHECKING:
     from stopwise.integrations.foreign_space import Told
-    from stopwise.tools.audit import Audit
+    from stopwise.tools.audit import Audit, CurveAudit
 
 _DIRECTIONS: dict[bool, Literal["minimize", "maximize"]] = {True: "maximize", False: "minimize"}
 
@@ -144,7 +144,7 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
         yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
-def _show(audited: Audit, html: Path | None, *, as_json: bool) -> None:
+def _show(audited: Audit | CurveAudit, html: Path | None, *, as_json: bool) -> None:
     """Write the page, if one is wanted, and say what was found."""
     if html is not None:
         from stopwise.tools import report

@@ -90,9 +90,10 @@ def _shown(study: Study) -> Iterator[tuple[OnChange, Callable[[str], None]]]:
 def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None:
     told, open_ones = len(study.history), len(study.pending)
     if told or open_ones:
-        say(
-            f"Going on with {config.journal.name}: {told} trials told, {open_ones} without answer."
-        )
+        trials = f"{told} trials told, {open_ones} without answer"
+        if config.stages is not None:
+            trials = f"{told} trials have ended, {open_ones} are begun"
+        say(f"Going on with {config.journal.name}: {trials}.")
     for note in study.notes:
         say(note)
     for line in changed:
@@ -113,6 +114,8 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
         say(f"Best: {found} (trial {best.number}) with {shown}")
     ours, told = amount(study.own_seconds, SECONDS), len(study.history)
     trials = "1 trial" if told == 1 else f"{told} trials"
+    if config.stages is not None:
+        trials = f"{told + len(study.pending)} trials begun, {told} of them ended"
     say(f"{trials}, {config.cost.words(study.spent)} spent; stopwise itself took {ours}.")
     say(f"Why it ended: {end.reason}.")
     if end.why == "interrupted":

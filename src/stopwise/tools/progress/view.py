@@ -96,9 +96,15 @@ def _leg(study: Study) -> str:
     running = [t.number for t in study.pending if t not in study.paused and study.legs]
     if not running or not isinstance(study.options.stages, Stages):
         return ""
-    number, legs = running[-1], study.legs
-    leg = legs[number][-1]
-    words = f"trial {number} to step {leg.to_step} of {study.options.stages.last}"
+    return leg_words(study, running[-1])
+
+
+def leg_words(study: Study, number: int) -> str:
+    """How far a trial is run, and what that is worth."""
+    stages = study.options.stages
+    assert isinstance(stages, Stages)  # noqa: S101  the caller has seen to it
+    leg = study.legs[number][-1]
+    words = f"trial {number} to step {leg.to_step} of {stages.last}"
     if leg.worth is None:
         return words
     verb = "going on" if number in study.curves else "starting"
