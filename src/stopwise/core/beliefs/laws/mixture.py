@@ -104,7 +104,7 @@ class Mixture:
     def log_ei(self, level: Array | float) -> WithSlopes:
         """Log of the weighted sum of expected improvements."""
         stack = self._stack
-        if stack is not None and np.max(level, initial=-np.inf) <= stack.knee:
+        if stack is not None:
             log_ei = stack.log_ei(level)
             if np.isfinite(log_ei.value).all():
                 return log_ei
