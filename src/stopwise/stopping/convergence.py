@@ -28,6 +28,8 @@ EVALUATIONS_WITHOUT_IMPROVEMENT = SignalKind(
 class Convergence(ThresholdRule):
     r"""Stop when :math:`y^*_t = y^*_{t-k}`: k evaluations without improvement.
 
+    Assumes no model: that who has waited k evaluations in vain waits in vain.
+
     Args:
         patience: Evaluations without improvement that are too many, k.
 
@@ -57,7 +59,5 @@ class Convergence(ThresholdRule):
 
     def sentence(self, now: Signal, level: float) -> str:
         """How long the best value has not changed, and the patience."""
-        return (
-            f"the best value has not changed over the last {now.value:g} evaluations; the patience"
-            f" is {level}"
-        )
+        last = "evaluation" if now.value == 1 else f"{now.value:g} evaluations"
+        return f"the best value has not changed over the last {last}; the patience is {level}"

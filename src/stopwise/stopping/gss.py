@@ -23,6 +23,8 @@ class GSS(ThresholdRule):
     r"""Stop when :math:`y^*_{t-w} - y^*_t \le \phi\,\mathrm{IQR}`.
 
     IQR is the interquartile range of *all* values observed so far; where it is 0, no answer.
+    Assumes no model: that improvements to come are as large as the last ones, and that the spread
+    of values says what is large.
 
     Args:
         phi: The fraction of the interquartile range that is too little.
@@ -70,8 +72,8 @@ class GSS(ThresholdRule):
         """What the last evaluations gained, and what would be worth going on for."""
         return (
             f"the last {self.window} evaluations gained {quantity(now.facts['gain'])}"
-            f"{now.units.in_value}, which is {quantity(now.value)} of the interquartile range;"
-            f" the least worth going on for is {quantity(level)}"
+            f"{now.units.in_value}, which is {quantity(now.value, level)} of the interquartile"
+            f" range; the least worth going on for is {quantity(level, now.value)}"
         )
 
     def waiting(self, now: Signal) -> str:  # noqa: ARG002

@@ -27,6 +27,7 @@ class LogEIPCMedian(ThresholdRule):
     r"""Stop when :math:`\sup\log\mathrm{EI}/c \le \log\eta + \mathrm{median}_{t=1..I}` of itself.
 
     It can answer from t = I + 1 on. With equal costs it is the EI-med of Ishibashi et al. (2023).
+    Assumes that the first gains say what a gain is worth: no price enters.
 
     Args:
         eta: The fraction of the first gains per cost that is too little.
@@ -62,10 +63,11 @@ class LogEIPCMedian(ThresholdRule):
     def sentence(self, now: Signal, level: float) -> str:
         """The gain per cost now, and the fraction of what it was at first."""
         unit = f" {now.units.lam}" if now.units.value_name else ""
+        rate, least = exp_or_inf(now.value), exp_or_inf(level)
         return (
-            f"the best remaining gain per cost is {quantity(exp_or_inf(now.value))}{unit}, and"
+            f"the best remaining gain per cost is {quantity(rate, least)}{unit}, and"
             f" {quantity(self.eta)} of its median over the first {self.initial} evaluations is"
-            f" {quantity(exp_or_inf(level))}{discount(now)}"
+            f" {quantity(least, rate)}{discount(now)}"
         )
 
     def waiting(self, now: Signal) -> str:

@@ -51,7 +51,7 @@ class SRGapMedian(ThresholdRule):
     posterior before the last observation (unscaled beta, new n), and KL(new || old) at the last
     evaluated point, in standardised units. Of an ensemble, KL and
     the term of v are averages. Stop at :math:`\Delta R_t \le \chi\,` median over
-    t = 1..I, from t = I + 1 on.
+    t = 1..I, from t = I + 1 on. Assumes that the first gaps say which gap matters.
 
     Args:
         chi: The fraction of the first gaps that is too little.
@@ -91,8 +91,8 @@ class SRGapMedian(ThresholdRule):
         """What the last evaluation changed, and the fraction of what the first ones did."""
         return (
             f"the last evaluation moved the expected regret{now.units.in_value} by at most"
-            f" {quantity(now.value)}, and {quantity(self.chi)} of its median over the"
-            f" first {self.initial} evaluations is {quantity(level)}"
+            f" {quantity(now.value, level)}, and {quantity(self.chi)} of its median over the"
+            f" first {self.initial} evaluations is {quantity(level, now.value)}"
         )
 
     def waiting(self, now: Signal) -> str:

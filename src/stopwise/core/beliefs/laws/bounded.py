@@ -25,14 +25,21 @@ from stopwise.errors import InputError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounded:
-    """f clipped to an interval: what the law inside has beyond a bound is at the bound.
+    r"""The law of :math:`\min(\max(f, \ell), u)`: what is beyond a bound is at the bound.
 
+    .. math:: \mathrm{EI}(y) = \int_{\ell}^{\min(y, u)} F(v)\,dv + \max(y - u, 0)
+
+    for y above the lower bound, and 0 below it.
+    Assumes that the bounds are known, and that the model's mass beyond them belongs to them.
     Slopes are in the parameters of the law inside. Log EI is as precise as its ``log_ei_between``.
 
     Args:
         law: The law before it is clipped.
         low: The lower bound, or -inf; an array where laws are stacked.
         high: The upper bound, or inf; likewise.
+
+    References:
+        Decision 23.
 
     Example:
         >>> law = Bounded(Normal(np.array([0.1]), np.array([0.2])), low=0.0)

@@ -82,6 +82,11 @@ def _call(mean: Array, std: Array) -> Array:
 class SoftWarped(WarpedNormal):
     r""":math:`f = w^{-1}(z)` with a normal z and the soft logarithm w.
 
+    Up to the knee it is the normal, beyond it a shifted log-normal:
+
+    .. math:: \mathrm{EI}(y) = \int_{-\infty}^{y} \Phi\left(\frac{w(v) - m}{s}\right)\,dv
+
+    Assumes that very bad values differ by their logarithm, and good ones by their size.
     Slopes are in the mean and the deviation of z. Log EI is right to 1e-13 (relative where it is
     larger than 1) and what the rounding of w(level) - mean adds: 1e-16 of either over the
     deviation, in deviations.
@@ -90,6 +95,9 @@ class SoftWarped(WarpedNormal):
         normal: The law of z.
         knee: Where the logarithm begins; an array where laws are stacked.
         tau: The scale of the logarithm, > 0; the smaller, the stronger the warp; likewise.
+
+    References:
+        Snelson et al. (2004); decision 32.
 
     Example:
         >>> law = SoftWarped(Normal(np.array([0.0, 2.0]), np.full(2, 0.5)), knee=1.0, tau=0.5)
