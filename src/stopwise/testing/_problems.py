@@ -48,7 +48,7 @@ TREE: Space = {
 }
 TREE_OPTIONS: dict[str, Any] = {  # of a study: values below 0 count twice
     "constraints": ["a + b <= 7"],
-    "limits": {"strain": (None, 5.0)},
+    "limits": {"strain": (None, 2.5)},
     "utility": Piecewise([(-3.0, 9.0), (0.0, 3.0), (3.0, 0.0)]),
 }
 _BOX: Space = {"x": Real(0.0, 1.0), "z": Real(1e-3, 1.0, log=True)}

@@ -55,7 +55,7 @@ def all_can_exist(space):
             there |= {
                 name
                 for name, p in space.items()
-                if all(n in there and chosen[n] in allowed for n, allowed in (p.when or {}).items())
+                if all(n in there and chosen[n] in values for n, values in (p.when or {}).items())
             }
         seen |= there
     return seen == set(space)
@@ -200,7 +200,7 @@ def test_a_parameter_that_could_never_exist_is_named():
         "c": Integer(0, 1, when={"a": 1}),
     }
     Mixed.of({**tree, "d": Real(0, 1, when={"c": 1, "b": ["y", "z"]})})  # where b is y
-    with pytest.raises(InputError, match="'d' could never exist: .*different values of 'b'"):
+    with pytest.raises(InputError, match=r"'d' could never exist: .*different values of 'b'"):
         Mixed.of({**tree, "d": Real(0, 1, when={"c": 1, "b": "z"})})
 
 
