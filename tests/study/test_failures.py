@@ -226,9 +226,14 @@ def test_with_noise_too_what_is_believed_of_failures_is_not_reported():
     assert made[0].std == pytest.approx(made[1].std, rel=1e-9)
 
 
-def test_a_failure_is_not_in_the_range_that_a_budget_or_a_guarantee_reckons_with(failed):
+def test_the_range_of_a_budget_or_a_guarantee_is_of_what_succeeds(failed):
+    """Without the failures' values, and less where it is learned that the best place fails."""
     study, without = failed
-    assert study.guarantee().gain == pytest.approx(without.guarantee().gain, rel=1e-9)
+    gain, hoped = study.guarantee().gain, without.guarantee().gain
+    if study.options.failures == "chance":
+        assert 0.0 < gain < 0.8 * hoped
+    else:
+        assert gain == pytest.approx(hoped, rel=1e-9)
     gains = [expected_range(s.snapshot().prefix(6)).value for s in failed]
     assert gains[0] == pytest.approx(gains[1], rel=1e-9)
 
