@@ -36,6 +36,6 @@ class Immediate(ThresholdRule):
         """Zero evaluations."""
         return Boundary(0.0, "at least")
 
-    def sentence(self, now: Signal, level: float) -> str:  # noqa: ARG002  nobody need hear of 0
+    def sentence(self, now: Signal, level: float) -> str:  # noqa: ARG002  0 is not worth saying
         """How many evaluations there were since the initial design."""
         return f"the initial design is done, with {now.value:g} evaluations since"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""A posterior seen from one point: how uncertain is f(x) - f(x*)?
+r"""The difference posterior: a posterior seen from one point x*, as the law of f(x) - f(x*).
 
 With noisy observations the value of the best point is uncertain too, and what counts is the
 difference: a point that cannot be told from x* gains nothing, however uncertain both are.
