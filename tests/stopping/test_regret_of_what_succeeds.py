@@ -15,6 +15,7 @@ from stopwise.core.beliefs import Hyperparameters, condition
 from stopwise.core.beliefs.classifier import fit_classifier
 from stopwise.core.beliefs.success import Success, WithinLimits
 from stopwise.core.snapshot import Snapshot
+from stopwise.core.space import Integer, as_domain
 from stopwise.stopping.sampled_regret import exceedances, regrets
 from tests.support.textbook import LINE, TABLE, Textbook, study
 
@@ -89,6 +90,20 @@ def test_regrets_on_a_line():
     )
     error = np.std(drawn) / np.sqrt(len(drawn))
     assert drawn.mean() == pytest.approx(truth.mean(), abs=4.0 * error + 0.03 * truth.mean())
+
+
+def test_a_large_table_is_drawn_by_paths():
+    """Beyond what is drawn jointly, the same by random features."""
+    large = as_domain({"a": Integer(0, 63), "b": Integer(0, 59)})
+    snapshot = limited(large)
+    [share] = [batch.mean() for batch in exceedances(snapshot, -3.0, [200])]
+    assert share > 0.9  # less than nothing is to be gained, unless nothing succeeds
+    drawn = regrets(snapshot, np.random.default_rng(1), 200)
+    certain = replace(snapshot, belief=replace(snapshot.belief, success=None))
+    assert drawn.mean() < regrets(certain, np.random.default_rng(1), 200).mean()
+    score = ThompsonSampling().bind(snapshot)(large.points)
+    succeeds = -score[np.isfinite(score)] < snapshot.y.max() + 9.0 * snapshot.belief.objective.unit
+    assert 0.1 < succeeds.mean() < 0.9
 
 
 def test_a_gain_is_reckoned_from_the_fallback():
