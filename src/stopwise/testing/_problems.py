@@ -130,7 +130,9 @@ def _problem(kind: Kind) -> _Problem:
 def _successes(domain: Domain, X: Array) -> tuple[Success, Mask]:
     """The chance to succeed where some points beside the data failed, and what is feasible."""
     outcome = X.sum(axis=1)
-    model = condition(X, outcome, Hyperparameters([0.7, 0.7], noise=0.5), groups=domain.groups)
+    model = condition(
+        X, outcome, Hyperparameters(np.full(2, 0.7), noise=0.5), groups=domain.groups
+    )
     tried = np.vstack([X, np.minimum(X[::3] + 0.05, 1.0)])
     failures = fit_classifier(tried, np.arange(len(tried)) < len(X), domain.groups)
     return Success((failures, WithinLimits(model, -np.inf, _LIMIT))), outcome <= _LIMIT

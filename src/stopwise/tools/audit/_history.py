@@ -94,8 +94,8 @@ class HistoryReader:
         varied = self.space if self.space is not None else getattr(data, "space", None)
         if varied is not None:
             check_columns(self.bounds, list(as_domain(varied).names))
-            notes = tuple(getattr(data, "notes", ()))
-            return AuditedHistory(history, varied, notes, *_of_study(data))
+            said = tuple(getattr(data, "notes", ()))
+            return AuditedHistory(history, varied, said, *_of_study(data))
         rows = [dict(o.params) for o in history]
         space, notes = self._inferred(rows, list(rows[0]))
         told = [replace(o, params=as_told(dict(o.params), space), charged=True) for o in history]
