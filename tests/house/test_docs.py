@@ -113,3 +113,24 @@ def test_every_page_has_its_place_in_the_site():
     placed = {entry for page in pages for entry in toctree_entries(page)}
     assert [name_of(page) for page in placed if not page.exists()] == []
     assert pages - placed - {ROOT / "docs" / "index.md"} == set()
+
+
+def entries():
+    from stopwise.acquisition import ACQUISITIONS
+    from stopwise.core.beliefs import laws
+    from stopwise.core.beliefs.kernels import KERNELS
+    from stopwise.core.beliefs.warps import WARPS
+    from stopwise.stopping import RULES
+
+    tables = [RULES, ACQUISITIONS, KERNELS, WARPS]
+    listed = [getattr(made, "func", made) for table in tables for made in table.values()]
+    named = [getattr(laws, name) for name in laws.__all__]
+    listed += [kind for kind in named if hasattr(kind, "fair_value") and kind is not laws.Law]
+    return sorted({*listed}, key=lambda kind: (kind.__module__, kind.__name__))
+
+
+@pytest.mark.parametrize("kind", entries(), ids=lambda kind: kind.__name__)
+def test_an_entry_of_the_reference_has_an_equation_an_assumption_and_a_source(kind):
+    assert re.search(r":math:`|\.\. math::", kind.__doc__)
+    assert re.search(r"\bAssumes\b", kind.__doc__)
+    assert re.search(r"^ +References:$", kind.__doc__, re.MULTILINE)

@@ -25,6 +25,7 @@ _WORSE = 10.0  # deviations above the worst value, where a path counts that does
 class ThompsonSampling:
     r"""A fresh draw :math:`f \sim p(f \mid D)` at every step; its minimiser is next.
 
+    Assumes that the model is right: a point is chosen as often as it is believed to be the best.
     Blind to costs. Where evaluations may fail or break a limit, it is drawn too where they
     succeed, and the lowest value there is next; if there is none, the point that misses success by
     least. The path is addressed by the number of the trial, so it is another at every step (the

@@ -15,7 +15,9 @@ from stopwise.stopping.traits import RuleTraits
 
 @dataclass(frozen=True, slots=True)
 class Immediate(ThresholdRule):
-    r"""Stop at :math:`t = 0`.
+    r"""Stop at :math:`t = 0`, after the initial design.
+
+    Assumes nothing: it is there to compare with.
 
     References:
         Xie et al. (2026), Theorem 3.2 compares with it.
