@@ -11,6 +11,7 @@ import numpy as np
 
 from stopwise.core.beliefs.laws import Loss
 from stopwise.core.checks import Bounds, checked_bounds, checked_direction, checked_whole
+from stopwise.core.other_names import says_its_options
 from stopwise.core.search.supremum import Search
 from stopwise.core.space import Space, as_domain
 from stopwise.core.units import AnswerUnits, sounds_better_larger
@@ -36,6 +37,7 @@ __all__ = ["Audit", "Audited", "CurveAudit", "audit"]
 _SEARCH = Search(raw=256, restarts=5)
 
 
+@says_its_options
 def audit(  # long: a line for each of its options
     data: Any,  # noqa: ANN401  see Args
     *,
@@ -90,7 +92,8 @@ def audit(  # long: a line for each of its options
         notes: Remarks on the data, to be shown with the others.
         seed: Makes what is random repeatable.
         value_name: The value in your words; the name of its column if left out.
-        cost_unit: The unit of costs, such as ``"$"``; that of a study if left out.
+        cost_unit: The unit of costs, such as ``"$"``; that of a study if left out. Of a column
+            that is called seconds it is known.
         progress: Called after each evaluation with their number so far and in all.
 
     Returns:
@@ -114,7 +117,7 @@ def audit(  # long: a line for each of its options
     read = reader.read(data)
     direction = _direction(direction, read)
     units = AnswerUnits.of(
-        value_name or read.value_name, cost_unit or read.cost_unit, None, direction
+        value_name or read.value_name, cost_unit or read.cost_unit, cost, direction
     )
     remarks = [*notes, *read.notes]
     lam = read.lam if lam is None else lam

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -50,8 +50,8 @@ def run(
     with closing(runner.open_study(config)) as study:
         runner.keep_copy(config)
         _say_how_it_begins(config, study, changed)
-        with saved_if_lost(study), _shown(study) as on_change:
-            end = runner.run_trials(config, study, on_change, say)
+        with saved_if_lost(study), _shown(study) as (on_change, on_signal):
+            end = runner.run_trials(config, study, on_change, on_signal)
         _say_how_it_ended(config, study, end)
     codes = {"verdict": 0, "failures": 3, "interrupted": 128 + end.signal}
     raise typer.Exit(codes[end.why])
@@ -72,18 +72,18 @@ def check_system() -> None:
 
 
 @contextmanager
-def _shown(study: Study) -> Iterator[OnChange]:
-    """A live view in a terminal; elsewhere a line for each change."""
+def _shown(study: Study) -> Iterator[tuple[OnChange, Callable[[str], None]]]:
+    """A live view in a terminal; elsewhere a line for each change and each signal."""
     import sys
 
     from stopwise.tools.progress import Progress
 
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
-        yield lambda _, line: say(line)
+        yield (lambda _, line: say(line)), say
         return
     with Progress() as progress:
         progress.begin(study)
-        yield lambda study, _: progress.changed(study)
+        yield (lambda study, _: progress.changed(study)), progress.note
         progress.changed(study)  # the last verdict too
 
 
@@ -112,11 +112,10 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
         shown = ", ".join(f"{name} = {as_text(value)}" for name, value in best.params.items())
         found = study.options.units.value(best.value, best.std)
         say(f"Best: {found} (trial {best.number}) with {shown}")
-    ours = amount(study.own_seconds, SECONDS)
-    begun = len(study.history) + len(study.pending)
-    trials = f"{begun} trials begun, {len(study.history)} of them ended"
-    if config.stages is None:
-        trials = f"{len(study.history)} trials"
+    ours, told = amount(study.own_seconds, SECONDS), len(study.history)
+    trials = "1 trial" if told == 1 else f"{told} trials"
+    if config.stages is not None:
+        trials = f"{told + len(study.pending)} trials begun, {told} of them ended"
     say(f"{trials}, {config.cost.words(study.spent)} spent; stopwise itself took {ours}.")
     say(f"Why it ended: {end.reason}.")
     if end.why == "interrupted":

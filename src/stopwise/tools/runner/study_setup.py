@@ -61,6 +61,7 @@ def _options(config: Config) -> dict[str, Any]:
         "max_trials": config.max_trials,
         "value_name": config.value.name,
         "cost_unit": config.cost.given_unit,
+        "bounds": config.value.bounds,
         **search.further,
     }
 

@@ -168,7 +168,7 @@ class TrialLoop:
         if len(left) < len(ends):
             return ""
         seconds = float(round(max(*left, 0.0)))
-        return f", in about {amount(seconds, SECONDS)} as expected"
+        return f" (in about {amount(seconds, SECONDS)})"
 
     def finish(self, started: StartedTrial, ended: ProgramEnd) -> None:
         """Tell the study how a trial ended, start it again, or leave it pending."""
