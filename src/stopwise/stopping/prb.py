@@ -131,6 +131,6 @@ class ProbabilisticRegretBound(ThresholdRule):
         how = f"from {samples} samples" if samples else "without a sample"
         return (
             f"the probability that more than {quantity(self.epsilon)} can still be gained"
-            f"{now.units.in_value} is put at {quantity(now.value)} ({how}); the risk"
-            f" allowed is {quantity(level)}"
+            f"{now.units.in_value} is put at {quantity(now.value, level)} ({how}); the risk"
+            f" allowed is {quantity(level, now.value)}"
         )

@@ -92,6 +92,11 @@ class Choosing:
         lam0 = self._context.state.lam0
         return None if lam0 is None else PBGID(lam0)
 
+    def set_lam_of_budget(self) -> None:
+        """Set the lambda of a budget that chooses one, once there is something to improve on."""
+        if self.acquisition is None and math.isfinite(self._snapshots.now().best):
+            self._chosen_by_budget()
+
     def choose(self, holding: Holding | None = None, search: Search | None = None) -> Choice:
         """The choice of the acquisition; a further point of the design while data are too few.
 

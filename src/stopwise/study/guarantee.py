@@ -91,6 +91,12 @@ class Guarantee:
             f" {probability}."
         )
 
+    def _repr_html_(self) -> str:
+        """The guarantee in a notebook: its sentences."""
+        from html import escape  # only where somebody looks
+
+        return "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
+
     def __str__(self) -> str:
         lines = [f"Not proved here: {reason}." for reason in self.broken]
         if self.broken:

@@ -85,7 +85,7 @@ class HistoryReader:
 
     def read(self, data: Any) -> AuditedHistory:  # noqa: ANN401  a history or a table
         """The history in the data."""
-        data = _opened(data)
+        data = opened(data)
         history = getattr(data, "history", data)
         if not isinstance(history, History):
             return self._of_rows(read_table(data))
@@ -167,7 +167,7 @@ def _required(space: Space) -> list[str]:
     ]
 
 
-def _opened(data: Any) -> Any:  # noqa: ANN401
+def opened(data: Any) -> Any:  # noqa: ANN401
     """A journal of ours as the study that it records; anything else as it is."""
     is_journal = isinstance(data, str | PathLike) and str(data).endswith(".jsonl")
     return read_journal(data) if is_journal else data
