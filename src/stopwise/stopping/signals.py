@@ -59,11 +59,6 @@ class SignalKind:
     beyond_marginals: str = ""
 
     @property
-    def draws_paths(self) -> bool:
-        """Whether it is computed from sample paths, which know no chance to succeed."""
-        return SAMPLE_PATHS in self.beyond_marginals
-
-    @property
     def reads_price(self) -> bool:
         """Whether it changes with prices."""
         return self.reads == "model and price"

@@ -27,7 +27,7 @@ from stopwise.core.space.held import Holding
 from stopwise.errors import InputError
 from stopwise.record.events import LambdaChosen
 from stopwise.stopping import LogEIPCMedian
-from stopwise.study.budget import expected_range
+from stopwise.study.budget import end_of_design, expected_range
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.initial_design import InitialDesign
@@ -176,8 +176,7 @@ class Choosing:
     def _chosen_by_budget(self) -> PBGID:
         """PBGI-D at the lambda of the budget, U/(B - C); fixed once the initial design is done."""
         snapshot = self._snapshots.now()
-        first = snapshot.prefix(min(self._design.size, snapshot.n))
-        first = first if math.isfinite(first.best) else snapshot  # nothing kept the limits then
+        first = end_of_design(snapshot, min(self._design.size, snapshot.n))
         spread = snapshot.belief.objective.unit
         gain = max(expected_range(first).value, _LEAST_GAIN * spread)
         budget = self._context.budget.total or 0.0

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.acquisition import ACQUISITIONS
 from stopwise.acquisition.chance_per_cost import ChancePerCost
 from stopwise.acquisition.logeipc import LogEIPC
 from stopwise.acquisition.one_observation import best_observation, values_one_observation
@@ -59,7 +58,6 @@ def explain(
             *_remaining_actions(context, snapshot, rules),
             *_by_budget(context, snapshot),
             *_of_success(context, snapshot),
-            *_of_paths(context, snapshot, rules),
             *kept,
             *_of_readings(readings_of(context, snapshot.belief.objective)),
             *_ladder(context, snapshot, rules),
@@ -128,18 +126,6 @@ def _of_success(context: StudyContext, snapshot: Snapshot) -> list[str]:
         " gain counts."
     )
     return [says]
-
-
-def _of_paths(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]) -> list[str]:
-    """Who draws sample paths, where some evaluations failed or broke a limit."""
-    chosen = context.options.acquisition
-    chosen = ACQUISITIONS[chosen] if isinstance(chosen, str) else chosen  # type: ignore[assignment]
-    who = ["the acquisition"] if getattr(chosen, "draws_paths", False) else []
-    who += [f"the rule {r.name!r}" for r in rules if traits_of(r).signal.draws_paths]
-    if snapshot.belief.success is None or not who:
-        return []
-    says = f"Drawn from sample paths: {', '.join(who)}. A path knows no chance to succeed"
-    return [f"{says}: in it a failure, or a point that breaks a limit, is an ordinary value."]
 
 
 def _remaining(

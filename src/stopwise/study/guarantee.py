@@ -22,7 +22,7 @@ from stopwise.core.space import Finite
 from stopwise.core.units import PLAIN, AnswerUnits
 from stopwise.errors import InputError
 from stopwise.stopping import StoppingRule, traits_of
-from stopwise.study.budget import expected_range
+from stopwise.study.budget import end_of_design, expected_range
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.initial_design import InitialDesign
@@ -205,11 +205,6 @@ def _unproved(context: StudyContext, snapshot: Snapshot) -> list[str]:
         unproved.append("gains are counted by what values are worth, not by the values")
     if context.options.limits is not None:
         unproved.append("whether limits are kept is learned from the data, not given")
-    if snapshot.belief.success is not None:
-        unproved.append(
-            "U is drawn from sample paths, in which a failure or a broken limit is an ordinary"
-            " value"
-        )
     return unproved
 
 
@@ -227,8 +222,7 @@ def _first(snapshot: Snapshot, size: int) -> Snapshot:
     if math.isinf(snapshot.best):
         message = "a guarantee needs an evaluation that keeps all limits, or a fallback=."
         raise InputError(message)
-    first = snapshot.prefix(size)
-    return first if math.isfinite(first.best) else snapshot
+    return end_of_design(snapshot, size)
 
 
 def guarantee_of(

@@ -88,7 +88,8 @@ def audit(  # long: a line for each of its options
         rules: Rules, or names; all of ``RULES`` that need no number of trials, if left out.
         n_initial: Evaluations that count as the initial design; if left out, d + 1 for d
             parameters, or 2(d + 1) if each counts as 1; 1 where there are no parameters.
-        noise: As for ``Study``; learned if equal params came to unequal values.
+        noise: As for ``Study``; that of a study if left out, and learned if equal params came to
+            unequal values.
         notes: Remarks on the data, to be shown with the others.
         seed: Makes what is random repeatable.
         value_name: The value in your words; the name of its column if left out.
@@ -134,10 +135,12 @@ def audit(  # long: a line for each of its options
         stopping=chosen[:1],  # the first is the one that the report is about
         watch=chosen[1:],
         noise=noise,
-        replicates=noise is not None,
+        replicates=noise is not None if read.replicates is None else read.replicates,
         bounds=read.bounds if of_values is None else of_values,
+        constraints=read.constraints,
         limits=read.limits,
         fallback=read.fallback,
+        failures=read.failures,
         utility=read.utility,
         n_initial=n_initial,
         seed=seed,
@@ -218,7 +221,8 @@ def _rules(
 def _noise(
     read: AuditedHistory, given: float | Literal["learn"] | None, notes: list[str]
 ) -> float | Literal["learn"] | None:
-    """Noise is learned where equal params came to unequal values."""
+    """As given, or of the study; learned where equal params came to unequal values."""
+    given = read.noise if given is None else given
     succeeded = read.history.succeeded
     domain = as_domain(read.space)
     keys = domain.key(domain.encode([o.params for o in succeeded])) if succeeded else []

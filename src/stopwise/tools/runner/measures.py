@@ -47,7 +47,9 @@ class Cost:
     def words(self, cost: float) -> str:
         """A cost with its unit: "5 s", "$3.20", "12 trials"."""
         kinds = {"seconds": "units of money", "reported": "units of cost", "none": "trials"}
-        return amount(cost, self.given_unit or (SECONDS if self.is_time else kinds[self.kind]))
+        unit = SECONDS if self.is_time else kinds[self.kind]
+        said = amount(cost, self.given_unit or unit)
+        return {"1 trials": "1 trial", "1 units of cost": "1 unit of cost"}.get(said, said)
 
 
 def read_value(table: TomlTable) -> Value:
