@@ -46,7 +46,13 @@ def test_acquisitions_of_the_table(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "lam"), [("pbgi", 1e-6), ("pbgi", 10.0), ("pbgi-d", 1e-6), ("eic", 10.0)]
+    ("name", "lam"),
+    [
+        ("pbgi", 1e-6),
+        pytest.param("pbgi", 10.0, marks=pytest.mark.slow),
+        pytest.param("pbgi-d", 1e-6, marks=pytest.mark.slow),
+        pytest.param("eic", 10.0, marks=pytest.mark.slow),
+    ],
 )
 def test_acquisitions_at_other_lambdas(name, lam):
     check_acquisition(make_acquisition(name, lam))
@@ -57,8 +63,14 @@ def test_rules_of_the_table(name):
     check_stopping_rule(default_rules(RULES, LAM, typical=True)[name])
 
 
+@pytest.mark.parametrize("name", ["after-smoothed", "before-update", "prb-mean", "small-lam"])
+def test_wrappers_and_variants(name):
+    check_stopping_rule(WRAPPED[name])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", WRAPPED.values(), ids=WRAPPED)
-def test_wrappers_and_variants(rule):
+def test_all_wrappers_and_variants(rule):
     check_stopping_rule(rule)
 
 

@@ -101,6 +101,12 @@ def test_many_laws_of_one_kind_answer_together_as_each_of_them(low):
     np.testing.assert_allclose(np.exp(mixture.log_ei(fair.value).value), price, rtol=1e-10)
 
 
+def test_improvements_that_no_number_holds_are_those_of_the_components():
+    law, _ = drawn(2)
+    assert np.all(law.log_ei(-1e200).value == -np.inf)
+    assert np.all(law.log_ei(np.inf).value == np.inf)
+
+
 def test_slopes_beyond_the_knees_are_derivatives():
     law, price = drawn(3)
     slopes = law.fair_value(price).slopes
