@@ -269,7 +269,13 @@ class State:
             promises={**self.promises, **changed},
             traces=_forgotten(self.traces, self.tellings),
             fitted_at=-1,  # no choice was made with these data
-            staged=self.staged.amended(observation.number, observation.value, observation.cost),
+            staged=self.staged.amended(
+                observation.number,
+                observation.value,
+                observation.cost,
+                had_value=told.value is not None,
+                step=event.step,
+            ),
             verdict=None,
         )
 

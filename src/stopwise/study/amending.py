@@ -69,7 +69,9 @@ class AmendableStudy(ReadableStudy):
         if amended == told:
             return
         delivered = self._promising.anew(context.history.amended(amended), number)
-        context.log.commit(TrialAmended(amended, delivered), began)
+        stages = context.options.stages
+        step = stages.last if stages is not None and amended.value is not None else None
+        context.log.commit(TrialAmended(amended, delivered, step), began)
 
 
 def _told(context: StudyContext, number: int) -> Observation:
