@@ -299,6 +299,27 @@ def test_amending_a_diverged_trial_keeps_what_it_reported(tmp_path: Path) -> Non
     study.close()
 
 
+def test_trials_that_are_given_up_are_no_results(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    usable = sw.Stages([1, 3], usable=True)  # type: ignore[arg-type]
+    study = begun(n_initial=2, stages=usable, journal=path)
+    first = study.next().trial
+    study.tell(first, 0.1, step=1)
+    study.drop(first)
+    assert study.best is None
+    assert not study.should_stop().stop  # the design is not begun
+    second = study.next().trial
+    study.tell(second, 0.7, step=1)
+    assert study.best is not None
+    assert (study.best.number, study.best.value) == (second.number, 0.7)
+    study.should_stop()
+    study.close()
+    study = sw.Study.resume(path)
+    assert study.should_stop().rule == "pbgi"
+    assert study.next().trial.number in (second.number, second.number + 1)
+    study.close()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

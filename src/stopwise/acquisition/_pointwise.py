@@ -24,7 +24,6 @@ from stopwise.core.search.screened import screened
 from stopwise.core.snapshot import Snapshot
 from stopwise.errors import InputError
 
-
 _SMALL = 0.01  # of the spread of the values: gains below this are late
 
 

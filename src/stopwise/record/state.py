@@ -135,6 +135,12 @@ class State:
         return {n: self.pending[n] for n in waiting}
 
     @property
+    def reports(self) -> tuple[Report, ...]:
+        """Reports of stages, without those of trials that were given up."""
+        known = {*self.pending, *(o.number for o in self.history)}
+        return tuple(report for report in self.staged.reports if report.trial in known)
+
+    @property
     def tellings(self) -> int:
         """The number of observations that signals are recorded at; with stages, of reports.
 

@@ -61,7 +61,7 @@ class StagedAsking:
         params = self._design.next()
         if params is not None:
             return self._started(params, Leg(self._stages.steps[0]), began, designed=True)
-        if not state.staged.reports:
+        if not state.reports:
             raise NothingLeftError(self._nothing_left())
         options = self._choosing.options()
         if options.prospects is None:
@@ -97,7 +97,7 @@ class StagedAsking:
     def _whole(self) -> Action:
         began = time.perf_counter()
         params: Mapping[str, Any] | None = self._design.next()
-        if params is None and self._context.state.staged.reports:
+        if params is None and self._context.state.reports:
             params = self._choosing.options().params
         if params is None:
             raise NothingLeftError(self._nothing_left())

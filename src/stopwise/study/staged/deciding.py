@@ -137,7 +137,7 @@ class StagedDeciding:
             return failed
         if not self._design.is_begun and (self._design.next() is not None or state.pending):
             return Verdict.not_yet("initial", self._design.words())
-        if not state.staged.reports:
+        if not state.reports:
             return self._nothing_left()
         options = self._choosing.options()
         if options.prospects is None and not state.staged.running:
