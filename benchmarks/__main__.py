@@ -4,6 +4,7 @@
 import argparse
 import importlib
 import pkgutil
+import time
 from pathlib import Path
 
 from benchmarks import _report
@@ -28,7 +29,10 @@ def main() -> None:
         module = importlib.import_module(f"benchmarks.{name}")
         title = (module.__doc__ or "").partition("\n")[0]
         print(f"\n{name}: {title}\n", flush=True)
-        print(_report.table(module.run(quick=arguments.quick)), flush=True)
+        begin, cpu = time.perf_counter(), time.process_time()
+        print(_report.table(module.run(quick=arguments.quick)))
+        took, own = time.perf_counter() - begin, time.process_time() - cpu
+        print(f"\n{name} took {took:.0f} s, {own:.0f} s of CPU in this process", flush=True)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ SAMPLES = 100  # of a curve
 
 
 def run(*, quick: bool) -> list[Row]:
-    curves = [list(points) for points in _curves(1000 if quick else 10_000)]
+    curves = [list(points) for points in _curves(300 if quick else 10_000)]
     return [_summary(points) for points in curves]
 
 

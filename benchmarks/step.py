@@ -93,12 +93,24 @@ class Worker:
 
 
 def run(*, quick: bool) -> list[Row]:
-    contenders = {
-        "plain": Contender(OURS, "plain"),
-        "default": Contender(OURS, "default"),
-    }
     cases = CASES[:5] if quick else CASES
-    return list(measured(contenders, cases, 3 if quick else 9))
+    return list(measured(both_models(), cases, 2 if quick else 9))
+
+
+def both_models() -> dict[str, Contender]:
+    """The plain model and the default one, with the code as it is."""
+    return {"plain": Contender(OURS, "plain"), "default": Contender(OURS, "default")}
+
+
+def with_other_code(arguments: argparse.Namespace) -> dict[str, Contender]:
+    """The code of another folder and that of this one."""
+    contenders = {
+        "before": Contender(arguments.against.resolve(), arguments.theirs),
+        "now": Contender(OURS, arguments.surrogate),
+    }
+    if arguments.old_search:
+        contenders["now, search of 0.1"] = Contender(OURS, arguments.surrogate, old_search=True)
+    return contenders
 
 
 def measured(
@@ -135,7 +147,9 @@ def _row(
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.step")
-    parser.add_argument("--against", type=Path, required=True, help="the src of another version")
+    parser.add_argument(
+        "--against", type=Path, help="the src of another version; without it, both of our models"
+    )
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--surrogate", default="plain", help="of ours; plain is that of 0.1")
     parser.add_argument(
@@ -144,12 +158,7 @@ def main() -> None:
     parser.add_argument("--old-search", action="store_true", help="also the search of 0.1")
     parser.add_argument("--only", help="cases that begin so")
     arguments = parser.parse_args()
-    contenders = {
-        "before": Contender(arguments.against.resolve(), arguments.theirs),
-        "now": Contender(OURS, arguments.surrogate),
-    }
-    if arguments.old_search:
-        contenders["now, search of 0.1"] = Contender(OURS, arguments.surrogate, old_search=True)
+    contenders = with_other_code(arguments) if arguments.against else both_models()
     cases = [c for c in CASES if not arguments.only or f"{c[0]} {c[1]}".startswith(arguments.only)]
     print(_report.table(list(measured(contenders, cases, arguments.repeats))))
 

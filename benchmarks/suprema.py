@@ -10,9 +10,12 @@
 - climb: our batched BFGS, all starts at once, against scipy's L-BFGS-B from the same starts, one
   after the other, and against scipy's on all of them stacked into one problem, as BoTorch has it.
 
-Each repeat has data of its own, the same for everybody, and all take turns.
+Each repeat has data of its own, the same for everybody, and all take turns. A contender whose turn
+takes longer than the patience (5 s with ``--quick``) has no further one: on a busy machine the
+threads of torch wait for each other, up to 50 s for a step of half a second.
 """
 
+import math
 import statistics
 import time
 import tracemalloc
@@ -42,6 +45,7 @@ D = 8
 RESTARTS, RAW = 10, 512
 CANDIDATES = 32_768
 BOTORCH_NOISE = 1e-6  # the least that it takes
+PATIENCE, QUICK_PATIENCE = 60.0, 5.0  # seconds of a turn
 
 
 @dataclass(frozen=True)
@@ -57,11 +61,12 @@ def run(*, quick: bool) -> list[Row]:
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     few, many = (2, 1) if quick else (9, 3)
+    patience = QUICK_PATIENCE if quick else PATIENCE
     rows: list[Row] = []
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore")  # what others warn of is not timed
-        rows += _step_rows(100, few, _step_contenders(cold=True))
-        rows += _step_rows(200 if quick else 500, many, _step_contenders(cold=False))
+        rows += _step_rows(100, few, _step_contenders(cold=True), patience)
+        rows += _step_rows(150 if quick else 500, many, _step_contenders(cold=False), patience)
         rows += _candidate_rows(repeats=3 if quick else 9)
         rows += _climb_rows(few)
     return rows
@@ -73,17 +78,24 @@ def data(n: int, seed: int) -> tuple[Array, Array]:
     return X, function(X)
 
 
-def medians(contenders: Mapping[str, Contender], n: int, repeats: int) -> dict[str, float]:
-    """Median seconds of each, all taking turns; a first round only warms up."""
+def medians(
+    contenders: Mapping[str, Contender], n: int, repeats: int, patience: float = math.inf
+) -> dict[str, float]:
+    """Median seconds of each, all taking turns; a first round only warms up.
+
+    One whose turn takes longer than ``patience`` has no further one; its first counts then.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for seed in range(repeats + 1):
         X, y = data(n, seed)
         for name, contender in contenders.items():
+            if max(seconds[name], default=0.0) > patience:
+                continue
             prepared = contender.prepare(X, y)
             start = time.perf_counter()
             contender.act(prepared)
             seconds[name].append(time.perf_counter() - start)
-    return {name: statistics.median(times[1:]) for name, times in seconds.items()}
+    return {name: statistics.median(times[1:] or times) for name, times in seconds.items()}
 
 
 def row(what: str, who: str, measured: str, ratio: float | None, wanted: float | None) -> Row:
@@ -132,7 +144,9 @@ def _step_contenders(*, cold: bool) -> dict[str, Contender]:
     return contenders
 
 
-def _step_rows(n: int, repeats: int, contenders: dict[str, Contender]) -> list[Row]:
+def _step_rows(
+    n: int, repeats: int, contenders: dict[str, Contender], patience: float
+) -> list[Row]:
     wanted = {
         (100, "botorch", "cold"): 8.0,
         (100, "botorch", "warm"): 20.0,
@@ -140,7 +154,7 @@ def _step_rows(n: int, repeats: int, contenders: dict[str, Contender]) -> list[R
         (500, "botorch", "warm"): 4.0,
         (500, "optuna", "warm"): 4.0,
     }
-    seconds = medians(contenders, n, repeats)
+    seconds = medians(contenders, n, repeats, patience)
     rows = []
     for name in sorted(seconds):
         who, how, *threads = name.split(", ")
@@ -182,6 +196,9 @@ def _on_threads(act: Callable[[Any], object], threads: int) -> Callable[[Any], N
 
 
 def _botorch_warm(X: Array, y: Array) -> tuple[Array, Array, dict[str, Any]]:
+    import torch
+
+    torch.set_num_threads(1)  # for what is not timed
     model, _ = _botorch_fit(X[:-1], y[:-1], None)
     return X, y, model.covar_module.state_dict()
 
@@ -248,6 +265,9 @@ def _optuna_cold(X: Array, y: Array) -> Any:  # noqa: ANN401  an optuna study
 
 def _optuna_warm(X: Array, y: Array) -> Any:  # noqa: ANN401  an optuna study
     """A study that has made one suggestion; the last observation is that suggestion's."""
+    import torch
+
+    torch.set_num_threads(1)  # for what is not timed
     study = _optuna_cold(X[:-1], y[:-1])
     study.tell(study.ask(_distributions()), float(y[-1]))
     return study

@@ -49,6 +49,7 @@ nitpicky = False  # names of types that other packages define have no page here
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
+highlight_language = "none"  # a block that names no language is a picture or a session
 suppress_warnings = ["misc.highlighting_failure"]  # a block of a shell session is no program
 
 # ------------------------------------------------------------------------------------- autodoc

@@ -36,15 +36,16 @@ def run(command: list[str], *, cwd: Path = ROOT) -> str:
 
 
 class Environment:
-    """A virtual environment with nothing in it.
+    """A virtual environment of its own.
 
     Args:
-        folder: Where it is made.
+        folder: Where it is made, with nothing in it, unless it is there.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        run([sys.executable, "-m", "venv", str(folder)])
+        if not Path(self.python).exists():
+            run([sys.executable, "-m", "venv", str(folder)])
 
     @property
     def python(self) -> str:

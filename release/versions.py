@@ -3,7 +3,8 @@
 
 ``python -m release.versions`` tries every group, ``python -m release.versions optuna ray`` some,
 ``--lowest`` or ``--newest`` one end. The lowest are read from pyproject.toml; each group has an
-environment of its own, in which the wheel of this tree and the tests of the group are run.
+environment of its own, in which the wheel of this tree and the tests of the group are run. With
+``--keep FOLDER`` the environments stay there, and are not made again when they are there.
 """
 
 from __future__ import annotations
@@ -81,17 +82,22 @@ def tried(name: str, end: str, place: Path) -> str:
     extra = f"[{group.extra}]" if group.extra else ""
     upgrade = ["-U"] if end == "newest" else []
     environment.install(*upgrade, f"{ROOT}{extra}", *pinned, "pytest", "hypothesis", "mpmath")
-    copied = place / f"{name}-{end}-tests"
-    copied.mkdir()
-    for part in ("tests", "docs", "examples"):
-        skipped = shutil.ignore_patterns("__pycache__", "results", "_generated")
-        shutil.copytree(ROOT / part, copied / part, ignore=skipped)
-    for part in ("pyproject.toml", "README.md", "constraints.txt"):
-        shutil.copy(ROOT / part, copied / part)
-    command = [environment.python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    out = run([*command, "-m", "not slow and not parity", *group.tests], cwd=copied)
+    out = tests_run(environment, group)
     names = sorted({*CORE, *(each.partition("[")[0] for each in lowest)})
     return f"{name}, {end}: {out.strip().splitlines()[-1]}\n    {environment.versions(names)}"
+
+
+def tests_run(environment: Environment, group: Group) -> str:
+    """Run the tests of a group against what is installed: the tree's src/ is not there."""
+    with tempfile.TemporaryDirectory() as folder:
+        copied = Path(folder)
+        for part in ("tests", "docs", "examples"):
+            skipped = shutil.ignore_patterns("__pycache__", "results", "_generated")
+            shutil.copytree(ROOT / part, copied / part, ignore=skipped)
+        for part in ("pyproject.toml", "README.md", "constraints.txt"):
+            shutil.copy(ROOT / part, copied / part)
+        command = [environment.python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        return run([*command, "-m", "not slow and not parity", *group.tests], cwd=copied)
 
 
 def main() -> None:
@@ -100,6 +106,7 @@ def main() -> None:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
     parser.add_argument("--lowest", action="store_true", help="the lowest versions only")
     parser.add_argument("--newest", action="store_true", help="the newest versions only")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep environments there")
     given = parser.parse_args()
     unknown = {*given.groups} - {*GROUPS}
     if unknown:
@@ -109,7 +116,7 @@ def main() -> None:
         for end in ends(given):
             say(f"{name}, {end}")
             with tempfile.TemporaryDirectory() as folder:
-                lines.append(tried(name, end, Path(folder)))
+                lines.append(tried(name, end, given.keep or Path(folder)))
     say("\n".join(lines))
 
 

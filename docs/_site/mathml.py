@@ -11,6 +11,8 @@ from docutils.utils.math import latex2mathml
 
 # docutils hangs a sub- or superscript on the last letter only; a name in braces is one thing.
 SCRIPTED = re.compile(r"(\\(?:math\w+|operatorname)\{[^{}]*\})(?=[_^])")
+# It wants braces around what is above and below a line; TeX takes one sign without.
+SHORT_FRACTION = re.compile(r"\\[td]?frac\s*([0-9A-Za-z])\s*([0-9A-Za-z])")
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 def mathml(latex: str, *, block: bool) -> str:
     """A formula as a MathML element."""
-    latex = SCRIPTED.sub(r"{\1}", latex)
+    latex = SHORT_FRACTION.sub(r"\\frac{\1}{\2}", SCRIPTED.sub(r"{\1}", latex))
     source = rf"\begin{{aligned}}{latex}\end{{aligned}}" if r"\\" in latex else latex
     tree = latex2mathml.MathRow()
     latex2mathml.parse_latex_math(tree, source)

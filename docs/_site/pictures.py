@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small pictures of how rules, acquisitions, kernels, warps, laws and utilities behave.
+"""Small pictures of how rules, acquisitions, kernels, warps, laws, stages and utilities behave.
 
 All rules are asked on one and the same study, all acquisitions on one snapshot, so that they can
 be compared. Pictures are drawn when the site is built; an entry of a table for which nobody has
@@ -24,6 +24,7 @@ from stopwise.core.beliefs import laws
 from stopwise.core.beliefs.kernels import KERNELS
 from stopwise.core.beliefs.utilities import UTILITIES
 from stopwise.core.beliefs.warps import WARPS
+from stopwise.core.numerics.staged_value import leaving_means
 from stopwise.stopping import RULES
 from stopwise.stopping.defaults import default_rules
 
@@ -276,3 +277,46 @@ def surrogate(name: str) -> str | None:
         axes.legend(frameon=False)
 
     return drawn(f"surrogate-{name}", draw)
+
+
+def curves() -> str:
+    """The curves of a small study: which runs were left, and which were finished."""
+    made = sw.Study({"x": sw.Real(0, 1)}, lam=0.01, stages=sw.Stages(27, eta=3))
+    while not made.should_stop().stop:
+        action = made.next()
+        x = action.trial.params["x"]
+        value = (x - 0.3) ** 2 + 0.5 * np.exp(-action.to_step * (0.05 + 0.3 * x))
+        made.tell(action.trial, value, step=action.to_step)
+
+    def draw(axes: Axes) -> None:
+        for curve in made.curves.values():
+            steps = [report.step for report in curve]
+            values = [report.value for report in curve]
+            whole = steps[-1] == 27
+            axes.semilogx(
+                steps, values, "o-", ms=3, lw=1.5 if whole else 1, color=GREEN if whole else GREY
+            )
+        axes.set_xticks([1, 3, 9, 27], ["1", "3", "9", "27"])
+        axes.minorticks_off()
+        axes.set_xlabel("epoch (finished runs in green, those that were left in grey)")
+        axes.set_ylabel("reported value")
+
+    return f"![Curves of a study]({drawn('stages-curves', draw)})\n"
+
+
+def leaving() -> str:
+    """The fair value of a run by how much its first stages tell, against the simple price."""
+    told = np.linspace(0.0, 0.99, 40)  # share of the variance that the first of two stages tells
+    prices = np.broadcast_to([0.02, 0.1], (len(told), 2))
+    steps = np.column_stack([np.sqrt(told), np.sqrt(1.0 - told)])
+    fair = leaving_means(steps, prices)
+    simple = float(laws.Normal(np.zeros(1), np.ones(1)).fair_value(0.12).value[0])
+
+    def draw(axes: Axes) -> None:
+        axes.plot(told, -fair, color=GREEN, label="may be left after the first stage")
+        axes.axhline(simple, ls="--", color=GREY, label="may not")
+        axes.set_xlabel("share of the variance that the first stage tells (prices 0.02 and 0.1)")
+        axes.set_ylabel("fair value")
+        axes.legend(frameon=False)
+
+    return f"![Fair values]({drawn('stages-leaving', draw)})\n"

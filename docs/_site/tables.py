@@ -166,6 +166,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "laws": lambda: entries(law_classes(), pictures.law),
     "utilities": lambda: entries(UTILITIES, pictures.utility),
     "surrogates": lambda: entries(SURROGATES, pictures.surrogate),
+    "curves": pictures.curves,
+    "leaving": pictures.leaving,
     "options": options_table,
     "api": api,
     "integrations": integrations,

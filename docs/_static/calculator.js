@@ -25,7 +25,7 @@ document.addEventListener("DOMContentLoaded", () => {
       return;
     }
     const lam = gain / cost;
-    out.innerHTML = `<code>lam = ${short(lam)}</code> per ${unit.replace(/[<>&]/g, "")}.
+    out.innerHTML = `<code>lam = ${short(lam)}</code>, with the cost in ${unit.replace(/[<>&]/g, "")}.
       The next evaluation must promise a gain of at least <b>${short(lam * each)}</b>.
       An improvement of ${short(gain)} pays for <b>${short(cost / each)}</b> evaluations;
       if no more than ${short(gain)} can be gained in all, more than that many are never worth it, whatever they bring.`;

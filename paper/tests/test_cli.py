@@ -2,10 +2,12 @@
 """The command ``stopwise-paper``."""
 
 import tomllib
+from dataclasses import replace
 
 import pytest
 
 from paper.tests.support.synthetic_trajectories import imitation
+from stopwise_paper import Cell, run_cell
 from stopwise_paper.cli import main
 from stopwise_paper.experiments import EXPERIMENTS, plan
 from stopwise_paper.figures import FIGURES
@@ -24,6 +26,27 @@ def test_run_says_what_was_run(tmp_path, capsys):
     assert main(arguments) == 0  # without the rule these are other cells; the first ones stay
     assert "5 cells run, 0 done before" in capsys.readouterr().out
     assert len(store.load(tmp_path / "smoke" / "sklearn-unknown.parquet")) == 10
+
+
+def test_trajectories_are_run_again_and_what_differs_is_named(tmp_path, capsys):
+    cells = [
+        Cell.of("gp1d", "gp1d", "uniform", "pbgi", lam=0.1, seed=seed, cap=3, grid=101)
+        for seed in range(2)
+    ]
+    first, second = map(run_cell, cells)
+    moved = second.y.copy()
+    moved[1] += 0.25
+    path = tmp_path / "smoke" / "gp1d.parquet"
+    shared = ["again", "gp1d", "--scale", "smoke", "--out", str(tmp_path), "--count", "5"]
+    store.consolidate([first], path)
+    assert main(shared) == 0
+    assert "pbgi, seed 0: all" in capsys.readouterr().out
+    store.consolidate([first, replace(second, y=moved)], path)
+    assert main(shared) == 1
+    lines = sorted(capsys.readouterr().out.splitlines())
+    assert lines[0].endswith("series are the same to the last bit")
+    assert "seed 1: 1 of" in lines[1]
+    assert lines[1].endswith("series differ: y by 0.25")
 
 
 def test_a_failed_cell_is_reported_and_the_exit_code_is_1(tmp_path, capsys, monkeypatch):

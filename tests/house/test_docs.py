@@ -51,16 +51,34 @@ def test_the_index_lists_every_decision_under_its_title():
     assert numbers == sorted(set(numbers))
 
 
-def test_the_picture_of_the_layers_is_the_enforced_one():
-    [enforced] = [
-        contract["layers"]
-        for contract in CONFIG["tool"]["importlinter"]["contracts"]
-        if contract.get("id") == "layers"
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+
+
+def test_the_pictures_of_the_layers_are_the_enforced_ones():
+    contracts = CONFIG["tool"]["importlinter"]["contracts"]
+    enforced = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    pictures = re.findall(r"^```\n(.*?)^```$", ARCHITECTURE, re.MULTILINE | re.DOTALL)
+    drawn = [
+        [re.split(r"\s{2,}", line)[0] for line in picture.splitlines() if line[0] != " "]
+        for picture in pictures
     ]
-    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    picture = re.search(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
-    drawn = [re.split(r"\s{2,}", line)[0] for line in picture.splitlines()]
     assert drawn == enforced
+
+
+def test_the_architecture_names_what_there_is():
+    paths = [*(ROOT / "src").rglob("*.py"), *(ROOT / "paper" / "src").rglob("*.py")]
+    named = {part for path in paths for part in (path.name, path.stem, path.parent.name)}
+    for path in paths:
+        text = path.read_text("utf-8")
+        named |= set(re.findall(r"\b(?:def|class) (\w+)", text))
+        named |= set(re.findall(r"^(?: {4})*(\w+)(?:: | = )", text, re.MULTILINE))
+    quoted = re.findall(r"`([A-Za-z_][\w.]*)(?:=|\(.*?\))?`", ARCHITECTURE)
+    unknown = {name for name in quoted if not {name, name.rpartition(".")[2]} & named}
+    assert unknown - {"src", "__init__.py"} == set()
+    for path in re.findall(r"(?<![\w/])\w+/[\w/.]*\w(?:\.py|/)", ARCHITECTURE):
+        inside = [folder / path for folder in (ROOT, ROOT / "src" / "stopwise")]
+        assert any(place.exists() for place in inside), path
+    assert set(re.findall(r"(?<![\w/])(\w+\.py)\b", ARCHITECTURE)) <= named
 
 
 def test_the_guide_is_short():
@@ -95,3 +113,24 @@ def test_every_page_has_its_place_in_the_site():
     placed = {entry for page in pages for entry in toctree_entries(page)}
     assert [name_of(page) for page in placed if not page.exists()] == []
     assert pages - placed - {ROOT / "docs" / "index.md"} == set()
+
+
+def entries():
+    from stopwise.acquisition import ACQUISITIONS
+    from stopwise.core.beliefs import laws
+    from stopwise.core.beliefs.kernels import KERNELS
+    from stopwise.core.beliefs.warps import WARPS
+    from stopwise.stopping import RULES
+
+    tables = [RULES, ACQUISITIONS, KERNELS, WARPS]
+    listed = [getattr(made, "func", made) for table in tables for made in table.values()]
+    named = [getattr(laws, name) for name in laws.__all__]
+    listed += [kind for kind in named if hasattr(kind, "fair_value") and kind is not laws.Law]
+    return sorted({*listed}, key=lambda kind: (kind.__module__, kind.__name__))
+
+
+@pytest.mark.parametrize("kind", entries(), ids=lambda kind: kind.__name__)
+def test_an_entry_of_the_reference_has_an_equation_an_assumption_and_a_source(kind):
+    assert re.search(r":math:`|\.\. math::", kind.__doc__)
+    assert re.search(r"\bAssumes\b", kind.__doc__)
+    assert re.search(r"^ +References:$", kind.__doc__, re.MULTILINE)

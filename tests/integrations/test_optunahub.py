@@ -33,6 +33,7 @@ def test_there_are_packages():
     assert {name_of(package) for package in PACKAGES} == {
         "samplers/stopwise",
         "callbacks/stopwise",
+        "pruners/stopwise",
     }
 
 
@@ -65,6 +66,10 @@ def test_the_example_of_a_package_runs(package, monkeypatch, capsys):
     printed = capsys.readouterr().out
     if package.parent.name == "callbacks":
         assert int(printed.split()[0]) < 60  # it was stopped
+    elif package.parent.name == "pruners":
+        epochs, best = re.fullmatch(r"(\d+) of 810 epochs, best ([\d.]+)\n", printed).groups()
+        assert int(epochs) < 810 / 2
+        assert float(best) < 0.5  # 3 / 27 is the least
     else:
         assert "'layers': 4" in printed
 

@@ -11,7 +11,7 @@ from scipy.stats import loguniform, norm, randint, uniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import RandomizedSearchCV, ShuffleSplit
+from sklearn.model_selection import LeaveOneOut, RandomizedSearchCV, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
-from stopwise.integrations.sklearn import StopwiseSearchCV, _translated
+from stopwise.integrations.sklearn import StopwiseSearchCV, _folds_of, _translated
 from tests.support.repository import ROOT
 
 X, y = load_iris(return_X_y=True)
@@ -67,6 +67,21 @@ def test_cost_is_the_fit_time_of_all_folds():
     results = search.cv_results_
     assert results["cost"] == pytest.approx(results["mean_fit_time"] * 3)
     assert search.spent_ == pytest.approx(results["cost"].sum())
+
+
+@pytest.mark.parametrize(
+    ("cv", "folds"),
+    [
+        (None, 5),
+        (3, 3),
+        (ShuffleSplit(4), 4),
+        ([((), ())] * 2, 2),
+        (iter(()), 1),
+        (LeaveOneOut(), 1),
+    ],
+)
+def test_folds_are_counted_before_the_search_where_that_is_possible(cv, folds):
+    assert _folds_of(cv) == folds
 
 
 def test_a_known_cost_is_given_the_params_as_scikit_learn_knows_them():

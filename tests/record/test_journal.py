@@ -525,6 +525,31 @@ def test_a_line_that_cannot_be_is_named(path, old, new):
             opened(path)
 
 
+def with_lengthscales(path, given):
+    """A journal of a plain study whose last choice had these length scales; its line number."""
+    grown(sw.Study(LINE, lam=1e-6, surrogate="plain", journal=path), 5).close()
+    lines = lines_of(path)
+    number = max(i for i, line in enumerate(lines) if line.get("fitted"))
+    lines[number]["fitted"]["objective"]["lengthscales"] = given
+    path.write_bytes(sealed_again(lines))
+    return number + 1
+
+
+@pytest.mark.parametrize("given", [0.3, [[0.3]], [-0.3], ["long"], None, {}], ids=repr)
+def test_length_scales_that_cannot_be_are_named(path, given):
+    number = with_lengthscales(path, given)
+    with pytest.raises(JournalError, match=f"line {number} of .*length scales must be"):
+        sw.Study.resume(path)
+
+
+@pytest.mark.parametrize("given", [[], [0.3, 0.5]], ids=["too few", "too many"])
+def test_length_scales_of_another_space_are_refused_when_they_are_used(path, given):
+    with_lengthscales(path, given)
+    study = resumed(path)
+    with pytest.raises(InputError, match=f"{len(given)} length scales for 1 parameters"):
+        study.should_stop()
+
+
 @pytest.mark.parametrize("edit", [{"value": 9.0}, {"cost": 9.0}])
 def test_a_trial_that_is_told_twice_in_two_ways_is_named(path, edit):
     grown(sw.Study(LINE, lam=0.01, journal=path), 2).close()

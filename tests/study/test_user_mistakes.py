@@ -201,7 +201,7 @@ def test_the_verdict_names_the_fallback_while_nothing_is_better():
     study = sw.Study(LINE, n_initial=2, fallback=0.1, **LIMITED)
     for x in (0.2, 0.7):
         study.tell({"x": x}, infeasible({"x": x}))
-    named = "reckoned from the fallback of 0.1, which nothing that keeps all limits has bettered"
+    named = "counted from the fallback of 0.1: nothing better keeps all limits"
     assert named in study.should_stop().reason
     assert named in study.explain()
     study.tell({"x": 0.4}, 0.05, outcomes={"toxicity": 1.0})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``stopwise-paper``: run experiments, draw figures, list both."""
+"""The command ``stopwise-paper``: run experiments, draw figures, list both, run some again."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from stopwise_paper.figures._style import save
 from stopwise_paper.figures.beliefs import draw_beliefs
 from stopwise_paper.figures.field import draw_field
 from stopwise_paper.figures.stages import draw_stages
+from stopwise_paper.runs.again import run_again
 from stopwise_paper.runs.beliefs.plan import PARTS, VARIANTS
 from stopwise_paper.runs.beliefs.runner import run_beliefs
 from stopwise_paper.runs.field.contenders import CONTENDERS
@@ -48,6 +49,17 @@ def _run(options: argparse.Namespace) -> int:
         progress=sys.stderr.isatty(),
     )
     return _report(runs)
+
+
+def _again(options: argparse.Namespace) -> int:
+    """1 if a number differs."""
+    code = 0
+    for experiment in options.experiments:
+        path = options.out / options.scale / f"{experiment}.parquet"
+        for run in run_again(path, options.count):
+            sys.stdout.write(f"{run}\n")
+            code = code or int(bool(run.differing))
+    return code
 
 
 def _figures(options: argparse.Namespace) -> int:
@@ -176,12 +188,23 @@ def _parser() -> argparse.ArgumentParser:
     text = "draw from the trajectories that are there"
     figures.add_argument("--draw-only", action="store_true", help=text)
     figures.set_defaults(command=_figures)
+    _add_again(commands)
     _add_beliefs(commands)
     _add_field(commands)
     _add_stages(commands)
     listing = commands.add_parser("list", help="list experiments and figures")
     listing.set_defaults(command=_list)
     return parser
+
+
+def _add_again(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "run finished trajectories once more, and compare every number"
+    again = commands.add_parser("again", help=text)
+    again.add_argument("experiments", nargs="+", choices=EXPERIMENTS, metavar="EXPERIMENT")
+    again.add_argument("--count", type=int, default=1, help="of each, the quickest; default: 1")
+    again.add_argument("--scale", choices=SCALES, default="laptop")
+    again.add_argument("--out", type=Path, default=OUT, help="trajectories are in OUT/SCALE")
+    again.set_defaults(command=_again)
 
 
 def _add_beliefs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -21,7 +21,8 @@ class EIC:
     r"""Net gain, :math:`\mathrm{EI}(x; y^*) - \lambda c(x)`.
 
     Positive exactly where a point is worth its price, so the paper's Lemma holds for it as for
-    PBGI and LogEIPC (Xie et al. 2026, Appendix A, first footnote).
+    PBGI and LogEIPC (Xie et al. 2026, Appendix A, first footnote). Assumes that one evaluation is
+    left: what it teaches for later ones does not count.
 
     Args:
         lam: Objective units per unit of cost, lambda > 0.

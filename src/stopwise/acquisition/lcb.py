@@ -52,7 +52,8 @@ class LCB:
     r"""Lower confidence bound, :math:`\mu(x) - \sqrt{\beta_n}\,\sigma(x)`; blind to costs.
 
     :math:`\beta_n = \tfrac25\log(d n^2\pi^2/(6\delta))` with n observations in all, d parameters
-    and delta = 0.1 (the published code counts cost instead of observations).
+    and delta = 0.1 (the published code counts cost instead of observations). Assumes that f lies
+    within the band of the model at all points, with probability 1 - delta.
 
     References:
         Srinivas et al. (2010); Makarova et al. (2022).

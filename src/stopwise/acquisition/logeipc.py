@@ -21,7 +21,7 @@ class LogEIPC:
     r"""Gain per price, :math:`\log\,\mathrm{EI}(x; y^*) - \log c(x)` (Eq. 4 of Xie et al. 2026).
 
     It does not depend on lambda. Its supremum is what the PBGI/LogEIPC rule compares with
-    :math:`\log\lambda`.
+    :math:`\log\lambda`. Assumes that a budget is to be used at the best rate, one step ahead.
 
     Args:
         cost: How an uncertain price enters: ``"exp"`` by E[c], on which the guarantees rest, or

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one noisy observation is worth: of a new configuration, and of an evaluated one again.
+"""The worth of one noisy observation: of a new configuration, or of an evaluated one again.
 
 The expected improvement of the incumbent over itself is 0, whatever is known of it, so it cannot
 say what a repeat is worth. Where evaluated points may be repeated, every action is valued by the

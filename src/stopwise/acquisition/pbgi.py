@@ -18,7 +18,8 @@ from stopwise.core.snapshot import Snapshot
 class PBGI:
     r"""Fair value, the g with :math:`\mathrm{EI}(x; g) = \lambda c(x)` (Eq. 3 of Xie et al. 2026).
 
-    The score is -g: the box with the lowest fair value is opened next.
+    The score is -g: the box with the lowest fair value is opened next. Assumes boxes that are
+    independent: then it is the best policy. Those of a Gaussian process are not.
 
     On a box its search starts from the argmax of LogEIPC, and is never worse than it. So wherever
     any point's expected improvement is worth its price, the chosen point's is (the paper's Lemma),

@@ -26,6 +26,7 @@ class PBGID:
     3.1.1); the halving then uses up what is left. Lambda is halved at most once per evaluation,
     before the choice, when :math:`\sup_x \log \mathrm{EI}/c \le \log\lambda_t`; the Lemma does not
     hold in that step. It is read from the recorded signals, so it is the same after a resume.
+    Assumes that there is a budget, and no price of its own for a unit of it.
 
     Args:
         lam0: The first lambda, in objective units per unit of cost.

@@ -22,6 +22,7 @@ _CERTAIN = 6.0  # a draw is outside Phi(-6) to Phi(6) with probability 2e-9
 class ThompsonSampling:
     r"""A fresh draw :math:`f \sim p(f \mid D)` at every step; its minimiser is next.
 
+    Assumes that the model is right: a point is chosen as often as it is believed to be the best.
     Blind to costs, and to the chance to succeed: in a path, a failure or a broken limit is an
     ordinary value. The path is addressed by the number of the trial, so it is another at every
     step (the published LCBench runs drew the same one again), and the same after a resume.

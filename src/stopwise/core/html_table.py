@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables for notebooks: what the objects of stopwise show of themselves there."""
+"""HTML tables, as which objects of stopwise are shown in notebooks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One objective: what to do with several, in the words that every door uses."""
+"""One objective: what to do with several, in the words of every message about them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What options are called elsewhere, and which of ours an unknown name may mean."""
+"""Other names of options: what other packages call them, and what an unknown name may mean."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What starting or continuing an evaluation in stages is worth, for its price.
+"""Actions in stages: what starting or continuing an evaluation is worth for its price.
 
 The law of the final value, the steps that its mean is expected to take at the stages to come, and
 the price of each of them give an action its fair value; against a value in hand, its gain and the
@@ -25,7 +25,7 @@ from stopwise.core.numerics.limits import LARGEST_AMOUNT, LEAST_AMOUNT
 from stopwise.core.numerics.staged_value import equivalent_price
 
 
-class Found(NamedTuple):
+class BestAction(NamedTuple):
     """The best action by some number, and the number."""
 
     row: int
@@ -69,14 +69,14 @@ class Prospects:
         """Of some, the final value that one would have in hand to be indifferent to each."""
         return np.asarray(self._law_at(rows).fair_value(self.counting_prices(rows)).value)
 
-    def lowest(self) -> Found:
+    def lowest(self) -> BestAction:
         """The action with the lowest fair value."""
         low = np.asarray(self.law.fair_value(self._next).value)
         high = np.asarray(self.law.fair_value(self._total).value)
         rows = np.flatnonzero(low <= high.min())
         values = self.fair_values(rows)
         best = int(np.argmin(values))
-        return Found(int(rows[best]), float(values[best]))
+        return BestAction(int(rows[best]), float(values[best]))
 
     def log_worth(self, row: int, best: float) -> float:
         """Log of the expected gain of an action over the price that counts.
@@ -89,7 +89,7 @@ class Prospects:
         gain = float(self._law_at(rows).log_ei(best).value[0])
         return gain - math.log(float(self.counting_prices(rows)[0]))
 
-    def worthiest(self, best: float) -> Found:
+    def worthiest(self, best: float) -> BestAction:
         """The action that gains most for its price, and the log of its gain over that.
 
         It is above 0 if and only if the fair value of some action is below ``best``.
@@ -99,7 +99,7 @@ class Prospects:
         rows = np.flatnonzero(high >= low.max())
         worth = log_gain[rows] - np.log(self.counting_prices(rows))
         top = int(np.argmax(worth))
-        return Found(int(rows[top]), float(worth[top]))
+        return BestAction(int(rows[top]), float(worth[top]))
 
     def _law_at(self, rows: Indices) -> Law:
         """The law of some, which are in order."""

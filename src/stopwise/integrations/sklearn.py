@@ -8,6 +8,7 @@ docs/how-to/sklearn.md.
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -147,7 +148,9 @@ class StopwiseSearchCV(BaseSearchCV):
         foreign = _translated(self.param_distributions)
         study = self._study(foreign)
         workers = Parallel(n_jobs=self.n_jobs)._effective_n_jobs()  # noqa: SLF001  as fit does
-        at_once = -(-workers // self.n_splits_)  # candidates that keep all workers busy
+        # scikit-learn before 1.9 says only after the search how many folds there were
+        folds = getattr(self, "n_splits_", None) or _folds_of(self.cv)
+        at_once = -(-workers // folds)  # candidates that keep all workers busy
         results: dict[str, Any] | None = None
         listed: list[Observation] = []  # those of results, which lack what failed in every fold
         failure: ValueError | None = None
@@ -192,8 +195,11 @@ class StopwiseSearchCV(BaseSearchCV):
 
     def _tell(self, study: Study, trials: Sequence[Trial], results: Mapping[str, Any]) -> None:
         """Tell the scores of the last candidates, and the time of their fits."""
-        scores = results[f"mean_test_{self._metric(results)}"]
-        seconds = results["mean_fit_time"] * self.n_splits_
+        metric = self._metric(results)
+        scores = results[f"mean_test_{metric}"]
+        of_a_fold = re.compile(rf"split\d+_test_{re.escape(metric)}")
+        folds = sum(of_a_fold.fullmatch(key) is not None for key in results)
+        seconds = results["mean_fit_time"] * folds
         for i, trial in enumerate(trials, start=len(scores) - len(trials)):
             paid = max(float(seconds[i]), _CLOCK) if self.cost == "seconds" else None
             value, why = float(scores[i]), ""
@@ -249,6 +255,16 @@ class StopwiseSearchCV(BaseSearchCV):
             f" optimised; {INSTEAD}. A scorer of your own may compute it."
         )
         raise InputError(message)
+
+
+def _folds_of(cv: Any) -> int:  # noqa: ANN401  whatever scikit-learn takes
+    """How many folds there will be; 1 if that shows only when the data are split."""
+    if cv is None or isinstance(cv, int):
+        return cv or 5
+    try:
+        return int(cv.get_n_splits() if hasattr(cv, "get_n_splits") else len(cv))
+    except (TypeError, ValueError):
+        return 1
 
 
 def _asked(study: Study, at_once: int) -> list[Trial]:

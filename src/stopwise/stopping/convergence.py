@@ -28,6 +28,8 @@ EVALUATIONS_WITHOUT_IMPROVEMENT = SignalKind(
 class Convergence(ThresholdRule):
     r"""Stop when :math:`y^*_t = y^*_{t-k}`: k evaluations without improvement.
 
+    Assumes no model: that who has waited k evaluations in vain waits in vain.
+
     Args:
         patience: Evaluations without improvement that are too many, k.
 

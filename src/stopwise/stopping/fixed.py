@@ -20,6 +20,8 @@ from stopwise.stopping.traits import RuleTraits
 class FixedTrials(ThresholdRule):
     r"""Stop at :math:`t = n`: n evaluations after the initial design.
 
+    Assumes that somebody knows beforehand how many are worth it.
+
     Args:
         n: How many evaluations.
 

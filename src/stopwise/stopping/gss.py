@@ -23,6 +23,8 @@ class GSS(ThresholdRule):
     r"""Stop when :math:`y^*_{t-w} - y^*_t \le \phi\,\mathrm{IQR}`.
 
     IQR is the interquartile range of *all* values observed so far; where it is 0, no answer.
+    Assumes no model: that improvements to come are as large as the last ones, and that the spread
+    of values says what is large.
 
     Args:
         phi: The fraction of the interquartile range that is too little.

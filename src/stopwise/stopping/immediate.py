@@ -15,7 +15,9 @@ from stopwise.stopping.traits import RuleTraits
 
 @dataclass(frozen=True, slots=True)
 class Immediate(ThresholdRule):
-    r"""Stop at :math:`t = 0`.
+    r"""Stop at :math:`t = 0`, after the initial design.
+
+    Assumes nothing: it is there to compare with.
 
     References:
         Xie et al. (2026), Theorem 3.2 compares with it.
@@ -36,6 +38,6 @@ class Immediate(ThresholdRule):
         """Zero evaluations."""
         return Boundary(0.0, "at least")
 
-    def sentence(self, now: Signal, level: float) -> str:  # noqa: ARG002  nobody need hear of 0
+    def sentence(self, now: Signal, level: float) -> str:  # noqa: ARG002  0 is not worth saying
         """How many evaluations there were since the initial design."""
         return f"the initial design is done, with {now.value:g} evaluations since"

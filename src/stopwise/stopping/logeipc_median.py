@@ -27,6 +27,7 @@ class LogEIPCMedian(ThresholdRule):
     r"""Stop when :math:`\sup\log\mathrm{EI}/c \le \log\eta + \mathrm{median}_{t=1..I}` of itself.
 
     It can answer from t = I + 1 on. With equal costs it is the EI-med of Ishibashi et al. (2023).
+    Assumes that the first gains say what a gain is worth: no price enters.
 
     Args:
         eta: The fraction of the first gains per cost that is too little.

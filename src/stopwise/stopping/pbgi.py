@@ -52,6 +52,7 @@ class PBGI(ThresholdRule):
     Equivalently, when the lowest fair value is that of an evaluated point, or when no candidate's
     expected improvement exceeds lambda times its cost (Eqs. 6, 8 and 9 of Xie et al. 2026). Paired
     with PBGI, LogEIPC or EIC, the expected cost-adjusted regret is no worse than stopping at once.
+    Assumes that f is drawn from the model's prior, with costs known or independent of f.
 
     Args:
         lam: Objective units per unit of cost.

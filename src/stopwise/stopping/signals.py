@@ -41,7 +41,7 @@ class SignalKind:
         label: The quantity in words, as beside an axis.
         reads: What it is computed from, each including those before it. ``"values"``: the values
             as observed, and how many there are. ``"judged values"``: those by which observations
-            are compared, which are posterior means where observations are noisy. ``"model"``: the
+            are compared, posterior medians where observations are noisy. ``"model"``: the
             posterior of the objective. ``"model and price"``: prices too. (Where a budget bars
             points that are too dear, a supremum depends on prices in any case.)
         unit: Powers of the objective's unit and of the cost's in the number (or, on a log scale,

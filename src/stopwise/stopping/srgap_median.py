@@ -51,7 +51,7 @@ class SRGapMedian(ThresholdRule):
     posterior before the last observation (unscaled beta, new n), and KL(new || old) at the last
     evaluated point, in standardised units. Of an ensemble, KL and
     the term of v are averages. Stop at :math:`\Delta R_t \le \chi\,` median over
-    t = 1..I, from t = I + 1 on.
+    t = 1..I, from t = I + 1 on. Assumes that the first gaps say which gap matters.
 
     Args:
         chi: The fraction of the first gaps that is too little.

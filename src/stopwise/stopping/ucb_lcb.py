@@ -47,6 +47,7 @@ class UCBLCB(ThresholdRule):
 
     Bounds are :math:`\mu \pm \sqrt{\beta_n}\,\sigma` with
     :math:`\beta_n = \tfrac25\log(d n^2\pi^2/(6\delta))`, delta = 0.1, n observations in all.
+    Assumes that f lies within the bounds at all points, with probability 1 - delta.
 
     Args:
         theta: Tolerance, in objective units. (The paper's 0.01 is in percentage points: with

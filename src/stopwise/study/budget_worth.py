@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether to go on is worth it where a budget alone decides: by the lam that the budget has set.
+"""The worth of going on where a budget alone decides, by the lam that the budget has set.
 
 A budget without lam stops when nothing affordable remains, whatever is still to be gained. But
 PBGI-D has a lam, U/(B - C), halved each time the stopping rule would have triggered, and by it the
@@ -29,7 +29,7 @@ class BudgetWorth:
     Args:
         lam0: The first lam, U/(B - C).
         lam: The lam of this moment: halved each time the rule would have stopped.
-        verdict: What the rule says at this lam. Nobody obeys it.
+        verdict: What the rule says at this lam; it is shown, and not obeyed.
     """
 
     lam0: float

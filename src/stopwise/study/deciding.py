@@ -14,18 +14,18 @@ from stopwise.stopping import StoppingRule, Verdict, make_rule
 from stopwise.stopping.signals import EVALUATIONS
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import (
+    budget_verdict,
     cap_verdict,
     exhausted_verdict,
     failures_verdict,
     is_exhausted,
-    money_verdict,
 )
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.options import Rules, StudyOptions
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
 
-LOOKING = "limits"  # the name of the verdict while nothing keeps the limits
+NOTHING_FEASIBLE = "limits"  # the name of the verdict while nothing keeps the limits
 
 
 def made_rules(rules: Rules, lam: float | None) -> list[StoppingRule]:
@@ -98,14 +98,15 @@ class Deciding:
             gone = len(state.history) - n if context.options.failures == "chance" else 0
             return Verdict.not_yet("initial", _designing(n, size, gone), float(n))
         if context.options.limits is not None and math.isinf(self._snapshots.now().best):
-            return self._looking()
+            return self._while_nothing_feasible()
         return None
 
-    def _looking(self) -> Verdict:
+    def _while_nothing_feasible(self) -> Verdict:
         """The verdict while nothing keeps the limits: rules that count may stop, others wait."""
         counting = [rule for rule in self._rules if rule.key == EVALUATIONS.key]
         ended = next(filter(None, map(self._of_rule, counting)), None)
-        return ended or Verdict.not_yet(LOOKING, _looking(self._context.history))
+        why = _why_nothing_decides(self._context.history)
+        return ended or Verdict.not_yet(NOTHING_FEASIBLE, why)
 
     def _of_budget(self) -> Verdict | None:
         """Stop if no configuration that could be asked for is expected to be affordable."""
@@ -119,7 +120,7 @@ class Deciding:
         if left > 0 and cheapest <= self._spending.most_payable:
             return None
         units, spent = self._context.options.units, state.history.spent
-        return money_verdict(units, spent=spent, budget=budget, left=left, cheapest=cheapest)
+        return budget_verdict(units, spent=spent, budget=budget, left=left, cheapest=cheapest)
 
     def _of_rules(self) -> Verdict:
         """The verdict of the first rule that stops; if none does, of the first rule."""
@@ -137,15 +138,14 @@ class Deciding:
         if fallback is None or not self._snapshots.now().rests_on_fallback:
             return verdict
         said = self._context.options.units.number(fallback)
-        note = f"gains are reckoned from the fallback of {said}, which nothing"
-        reason = f"{verdict.reason} ({note} that keeps all limits has bettered)"
-        return replace(verdict, reason=reason)
+        note = f"gains are counted from the fallback of {said}: nothing better keeps all limits"
+        return replace(verdict, reason=f"{verdict.reason} ({note})")
 
     def _of_rule(self, rule: StoppingRule) -> Verdict:
         """The verdict of a rule; one that was not asked has no answer yet."""
         if rule.key in self._context.state.traces:
             return rule.verdict(self._snapshots.trace(rule))
-        return Verdict.not_yet(rule.name, _looking(self._context.history))
+        return Verdict.not_yet(rule.name, _why_nothing_decides(self._context.history))
 
 
 def _designing(n: int, size: int, failed: int) -> str:
@@ -154,7 +154,7 @@ def _designing(n: int, size: int, failed: int) -> str:
     return f"{sentence}; {failed} failed, and others are tried instead" if failed else sentence
 
 
-def _looking(history: History) -> str:
+def _why_nothing_decides(history: History) -> str:
     """Why no rule decides while nothing keeps the limits, in words."""
     tried = len(history.succeeded)
     return (

@@ -47,7 +47,7 @@ def explain(
 ) -> str:
     """The verdict, the best remaining candidate, promises, readings, and warnings."""
     if math.isinf(snapshot.best):
-        return _explain_looking(context, snapshot, verdict)
+        return _explain_nothing_feasible(context, snapshot, verdict)
     rules = list(rules)
     promises = Promises(tuple(context.state.promises.values()))
     said = promises.words("" if context.loss else context.options.value_name or "")
@@ -85,7 +85,7 @@ def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
     lam = own_lam(rules, options.lam, state.lam0)
     if lam is None or snapshot.sup(LogEIPC()).x is None:
         return []
-    found = ladder(
+    rungs = ladder(
         state.traces,
         snapshot,
         state.history,
@@ -94,10 +94,10 @@ def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
         sign=options.sign,
         units=options.units,
     )
-    return found.lines[:-1]  # at which lam it would stop now is said before
+    return rungs.lines[:-1]  # at which lam it would stop now is said before
 
 
-def _explain_looking(context: StudyContext, snapshot: Snapshot, verdict: Verdict) -> str:
+def _explain_nothing_feasible(context: StudyContext, snapshot: Snapshot, verdict: Verdict) -> str:
     """The verdict while nothing keeps the limits, and where that is likeliest for its price."""
     best = snapshot.sup(ChancePerCost())
     if best.x is None:

@@ -52,7 +52,7 @@ def cap_verdict(asked: int, most: int | None) -> Verdict | None:
     return Verdict.at_least("max-trials", asked, most, f"{asked} of at most {most} trials")
 
 
-def money_verdict(
+def budget_verdict(
     units: AnswerUnits, *, spent: float, budget: float, left: float, cheapest: float
 ) -> Verdict:
     """Stop: the cheapest remaining evaluation is expected to cost more than what is left."""

@@ -20,7 +20,7 @@ from stopwise.study import Study
 from stopwise.study.display import Silent
 from stopwise.study.options import check_names
 from stopwise.study.result import Result
-from stopwise.study.returned import Evaluated, as_telling
+from stopwise.study.returned import Evaluated, tell_arguments
 from stopwise.study.saving import interrupts_noted, saved_if_lost, tell_or_save
 from stopwise.study.signatures import spells_out_options
 from stopwise.study.staged.loop import StagedLoop
@@ -238,7 +238,7 @@ def _elapsed(begin: float) -> float:
 
 
 def _tell(study: Study, trial: Trial, evaluated: Evaluated, cost: object) -> None:
-    told = as_telling(evaluated, cost, study.options)
+    told = tell_arguments(evaluated, cost, study.options)
     tell_or_save(study, trial, told.value, told.cost, message=told.message, outcomes=told.outcomes)
 
 

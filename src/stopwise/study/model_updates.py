@@ -54,8 +54,8 @@ class ModelUpdates:
 
     A fit starts from the hyper-parameters of the last choice. So looking at a belief does not
     change the path of a study: only asking, telling and recording do. Beyond 100 observations
-    hyper-parameters stay for a tenth of the data (``RefitAtSizes``), unless another policy is
-    given; observations in between are conditioned on.
+    hyper-parameters are kept until the data have grown by a tenth (``RefitAtSizes``), unless
+    another policy is given; observations in between are conditioned on.
 
     Args:
         domain: The encoded space.
@@ -82,19 +82,19 @@ class ModelUpdates:
         self._of_prefix: tuple[int, Fitted | None, Fitted] | None = None  # length, start and fit
         self._extended_from: tuple[int, Updatable] | None = None  # the size, and the latest since
         self._known_price: Price | None = None  # the price of a known cost never changes
-        self._of: tuple[Observation, ...] | None = None  # the history that _latest is for
+        self._latest_for: tuple[Observation, ...] | None = None  # the history of _latest
         self._latest: tuple[_Anchor, Belief] | None = None
 
     def belief(self, state: State) -> Belief:
         """The belief after the history of a state."""
         history = state.history
-        if self._latest is None or self._of is not history.observations:
-            if not _goes_on(self._of or (), history.observations):  # a report was amended
+        if self._latest is None or self._latest_for is not history.observations:
+            if not _goes_on(self._latest_for or (), history.observations):  # a report was amended
                 self._anchor = self._of_prefix = None
             X, y = self.encoded.evaluated(history)
             updated = self._updated(X, y, state)
             self._latest = updated, self._with_failures(updated.belief, history, X, y)
-            self._of = history.observations
+            self._latest_for = history.observations
         return self._latest[1]
 
     def go_on_from_here(self) -> None:
@@ -181,15 +181,15 @@ class ModelUpdates:
 
     def _fitted_to_first(self, size: int, state: State) -> Fitted:
         """The fit to the first so many observations, from the last choice; made once."""
-        known, start = self._of_prefix, state.fitted
-        if known is None or known[0] != size or known[1] is not start:
+        kept, start = self._of_prefix, state.fitted
+        if kept is None or kept[0] != size or kept[1] is not start:
             last = state.history.succeeded[size - 1]
             upto = next(i for i, o in enumerate(state.history, 1) if o is last)
             first = replace(state, history=state.history[:upto], fitted_at=-1)
             X, y = self.encoded.evaluated(state.history)
             fitted = self._fitted(X[:size], y[:size], first).belief.fitted
-            self._of_prefix = known = size, start, fitted
-        return known[2]
+            self._of_prefix = kept = size, start, fitted
+        return kept[2]
 
     def _as_fitted(self, X: Array, y: Array, history: History, fitted: Fitted) -> Belief:
         """The belief at given hyper-parameters.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spaces that are not plain: those of ConfigSpace, and tables with a column of costs."""
+"""Plain spaces: from a space of ConfigSpace, or from a table with a column of costs."""
 
 from __future__ import annotations
 

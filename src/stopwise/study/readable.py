@@ -129,7 +129,7 @@ class ReadableStudy:
 
         The first of equals.
 
-        With noise it is the one with the best posterior mean, reported with its deviation.
+        With noise it is the one with the best posterior median, reported with its deviation.
         """
         return best_of(self._context, self._snapshots)
 

@@ -27,7 +27,7 @@ class Best:
 
     Args:
         params: The configuration.
-        value: Its value; where evaluations are noisy, its posterior mean.
+        value: Its value; where evaluations are noisy, its posterior median.
         number: Number of its trial.
         std: Standard deviation of the value; 0 where evaluations are exact.
         outcomes: What was measured besides the value, by name.

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an objective returned, as what is told to a study; errors speak of returning."""
+"""Returned values: from what an objective returned to what a study is told.
+
+The user has called no ``tell``, so errors are about what was returned.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ class Evaluated(NamedTuple):
     error: str = ""
 
 
-class Telling(NamedTuple):
+class TellArguments(NamedTuple):
     """The arguments of ``Study.tell`` after the trial."""
 
     value: Any
@@ -32,8 +35,8 @@ class Telling(NamedTuple):
     message: str
 
 
-def as_telling(evaluated: Evaluated, cost: object, options: StudyOptions) -> Telling:
-    """What is told of an evaluation.
+def tell_arguments(evaluated: Evaluated, cost: object, options: StudyOptions) -> TellArguments:
+    """The arguments of ``Study.tell`` for an evaluation.
 
     Args:
         evaluated: The result of the call.
@@ -42,7 +45,7 @@ def as_telling(evaluated: Evaluated, cost: object, options: StudyOptions) -> Tel
     """
     if evaluated.error:
         paid = evaluated.seconds if _is(cost, "seconds") else None
-        return Telling(None, paid, None, evaluated.error)
+        return TellArguments(None, paid, None, evaluated.error)
     more = as_evaluation(evaluated.returned)
     value, paid = _value_and_cost(evaluated, more, cost)
     repeats = value if isinstance(value, list) and options.noise is not None else [value]
@@ -50,14 +53,14 @@ def as_telling(evaluated: Evaluated, cost: object, options: StudyOptions) -> Tel
         _check_value(evaluated.returned, each)
     outcomes = None if more is None else dict(more.outcomes) or None
     if value is None:
-        return Telling(None, paid, None, "")
+        return TellArguments(None, paid, None, "")
     for name in options.limits or {}:
         if name not in (outcomes or {}):
             raise _lacking(evaluated.returned, name)
     lost = unmeasured(outcomes or {}, options.limits)
     if lost is not None:  # as a value that is nan, an outcome that is nan is a failure
-        return Telling(None, paid, None, f"the outcome {lost!r} is {(outcomes or {})[lost]}")
-    return Telling(value, paid, outcomes, "")
+        return TellArguments(None, paid, None, f"the outcome {lost!r} is {(outcomes or {})[lost]}")
+    return TellArguments(value, paid, outcomes, "")
 
 
 def _value_and_cost(

@@ -71,11 +71,11 @@ class Successes:
             return []
         X, groups = self._encoded.all(history), self._encoded.domain.groups
         size = _FAILURES.latest(len(history))
-        known = self._chosen.get("")
-        if known is None or known[0] != history[:size]:
+        kept = self._chosen.get("")
+        if kept is None or kept[0] != history[:size]:
             chosen = choose_hyperparameters(X[:size], succeeded[:size], groups)
-            self._chosen[""] = known = history[:size], chosen
-        return [fit_classifier(X, succeeded, groups, known[1])]
+            self._chosen[""] = kept = history[:size], chosen
+        return [fit_classifier(X, succeeded, groups, kept[1])]
 
     def _of_limits(self, history: History) -> list[LogChance]:
         """Whether each limited outcome is within its limits, once it was measured."""
@@ -92,12 +92,12 @@ class Successes:
         """The plain model of an outcome; exact, or with a noise that is learned."""
         exact, groups = self._options.noise is None, self._encoded.domain.groups
         size = _OUTCOMES.latest(len(y))
-        known = self._chosen.get(key)
+        kept = self._chosen.get(key)
         first = History(history.succeeded[:size])
-        if known is None or known[0] != first:
+        if kept is None or kept[0] != first:
             fitted = fit_posterior(
                 X[:size], y[:size], groups=groups, noise=NUGGET if exact else None,
                 interpolate=exact,
             )  # fmt: skip
-            self._chosen[key] = known = first, fitted.hyper
-        return condition(X, y, known[1], groups=groups, interpolate=exact)
+            self._chosen[key] = kept = first, fitted.hyper
+        return condition(X, y, kept[1], groups=groups, interpolate=exact)

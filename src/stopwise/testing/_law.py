@@ -40,7 +40,7 @@ class Case(Generic[S]):
 
     Args:
         subject: An acquisition or a stopping rule.
-        units: AnswerUnits of its parameters; see ``UNITS``.
+        units: Units of its parameters; see ``UNITS``.
     """
 
     subject: S

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people run and look at: progress, report, audit, runner and the command line."""
+"""Tools for people: the command line, the runner, reports, audits and progress."""

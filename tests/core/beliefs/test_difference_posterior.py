@@ -8,13 +8,16 @@ import pytest
 
 from stopwise.core.beliefs import Hyperparameters, condition
 from stopwise.core.beliefs.difference_posterior import (
+    _NODES,
     DifferencePosterior,
     SoftDifference,
     WarpedDifference,
+    _shifted_law,
     difference_posterior,
 )
+from stopwise.core.beliefs.laws import Bounded, Mixture, Normal, Shifted
 from stopwise.core.beliefs.paths import exact_values
-from stopwise.core.beliefs.warps import SoftWarp
+from stopwise.core.beliefs.warps import DEFAULT_WARP, Clipped, SoftWarp
 from tests.support.dense import DenseGP
 
 GROUPS = np.array([0, 1, 1])
@@ -107,6 +110,37 @@ def test_below_the_knee_a_soft_difference_is_what_the_nodes_say(data):
 def test_nearer_to_the_knee_nodes_are_needed(data):
     posterior, x, _ = seen_from_the_best(data, 1.0)
     assert isinstance(difference_posterior(posterior, x), WarpedDifference)
+
+
+@pytest.mark.parametrize("of", [DEFAULT_WARP, SoftWarp(19.0, 2.0)])
+@pytest.mark.parametrize(("low", "high"), [(12.0, np.inf), (12.0, 40.0)])
+def test_bounds_move_with_the_value(data, of, low, high):
+    X, y, Q = data
+    hyper = dataclasses.replace(HYPER, warp=Clipped(low, high, of))
+    relative = difference_posterior(condition(X, y, hyper, groups=GROUPS), X[2], 18.0)
+    mean, std = relative.difference.posterior(Q)
+    law, slope, rest = relative._mixture(mean, std, relative.difference.covariance(Q))
+    assert all(isinstance(part, Bounded) for part in law.laws)
+    moved = [
+        Shifted(hyper.warp.law(Normal(mean + node * slope, rest)), part.low - low)
+        for node, part in zip(_NODES, law.laws, strict=True)
+    ]
+    there = Mixture(law.weights, moved)
+    for level in (14.0, 18.0, 25.0):
+        np.testing.assert_allclose(law.cdf(level).value, there.cdf(level).value, rtol=1e-9)
+        np.testing.assert_allclose(
+            np.exp(law.log_ei(level).value),
+            np.exp(there.log_ei(level).value),
+            rtol=1e-9,
+            atol=1e-15,
+        )
+
+
+def test_bounds_that_cannot_be_told_apart_after_a_move_stay_where_they_are():
+    normal = Normal(np.array([0.1]), np.array([0.2]))
+    law = _shifted_law(Clipped(0.0, 1.0), normal, 1e20)
+    assert isinstance(law, Shifted)
+    assert law.median[0] == 1e20
 
 
 def test_a_soft_difference_to_itself_is_certain_and_its_gradients_are_those_of_differences(data):

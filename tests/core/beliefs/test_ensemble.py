@@ -12,6 +12,7 @@ from stopwise.core.beliefs import Ensemble, Hyperparameters, Normal, condition
 from stopwise.core.beliefs.belief import Belief
 from stopwise.core.beliefs.ensemble import DoubtedMarginals
 from stopwise.core.beliefs.foresight import Foresight, Seen
+from stopwise.core.beliefs.laws import Mixture
 from stopwise.core.beliefs.models import SURROGATES, Data, PlainModel, WeighedModel, make_model
 from stopwise.core.beliefs.prices import UnitCost
 from stopwise.core.beliefs.warps import DEFAULT_WARP, Clipped, SoftWarp
@@ -137,6 +138,19 @@ def test_the_difference_to_the_incumbent_is_joint_within_each_component():
     for level in np.quantile(values, [0.1, 0.3, 0.6]):
         gain = np.maximum(level - values, 0.0)
         assert np.exp(law.log_ei(level).value[0]) == pytest.approx(gain.mean(), rel=0.02)
+
+
+def test_components_seen_from_the_incumbent_are_asked_as_one_mixture():
+    seen = ensemble(noise=0.05).relative_to(X[6], 1.7)
+    law, nested = seen.law(Q), [component.law(Q) for component in seen.components]
+    assert [isinstance(part, Mixture) for part in nested] == [False, True, True]
+    assert len(law.laws) == 15
+    apart = Mixture.of_checked(seen.weights, nested)
+    for level in (1.0, 1.7, 3.0):
+        np.testing.assert_allclose(law.log_ei(level).value, apart.log_ei(level).value, rtol=1e-10)
+    fair, other = law.fair_value(0.03), apart.fair_value(0.03)
+    np.testing.assert_allclose(fair.value, other.value, rtol=1e-10)
+    np.testing.assert_allclose(fair.slopes, other.slopes, rtol=1e-7, atol=1e-12)
 
 
 def test_gradients_as_seen_from_the_incumbent():

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from stopwise.core.beliefs.laws import Mixture, Normal, SoftWarped
+from stopwise.core.beliefs.laws import Bounded, LogWarped, Mixture, Normal, SoftWarped
+from stopwise.core.beliefs.laws._components import Components
 from stopwise.core.beliefs.laws._normal_stack import NormalStack
 from stopwise.core.numerics import normal_mixture
 
@@ -53,6 +54,51 @@ def test_components_together_answer_as_those_one_by_one(seed):
     for a, b in zip(together.slopes, alone.slopes, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(together.d_log_price, alone.d_log_price, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_improvements_on_either_side_of_the_knees_are_those_of_the_components(seed):
+    law, _ = drawn(seed)
+    level = np.random.default_rng(seed).normal(0.0, 4.0, 40)
+    assert np.any(level > law.laws[1].knee)
+    for levels in (level, float(level.max())):
+        together, parts = law.log_ei(levels), [part.log_ei(levels) for part in law.laws]
+        apart = law._log_sum(parts)
+        np.testing.assert_allclose(together.value, apart.value, rtol=1e-12, atol=1e-12)
+        for a, b in zip(together.slopes, apart.slopes, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    one = law.at(np.arange(40) == 5)
+    assert np.exp(one.log_ei(level[5:6]).value) == pytest.approx(ei(one, level[5]), rel=1e-7)
+
+
+@pytest.mark.parametrize("low", [-np.inf, -1.0])
+def test_many_laws_of_one_kind_answer_together_as_each_of_them(low):
+    rng = np.random.default_rng(3)
+
+    def normal():
+        return Normal(rng.normal(0.0, 2.0, 30), np.exp(rng.normal(0.0, 1.0, 30)))
+
+    soft = [SoftWarped(normal(), rng.normal(), np.exp(rng.normal())) for _ in range(5)]
+    plain = [Bounded(normal(), low + rng.normal(), 2.0 + rng.random()) for _ in range(4)]
+    both = [Bounded(part, low + rng.normal(), 3.0 + rng.random()) for part in soft[:4]]
+    other = [LogWarped(normal(), -8.0), Bounded(LogWarped(normal(), -8.0), -7.0)]
+    laws, level, price = [*soft, *plain, *both, *other], rng.normal(0.0, 3.0, 30), 0.1
+    together = Components.of(np.full(15, 1 / 15), laws)
+    assert len(together.groups) == 5
+    for ask in (
+        lambda law, _: law.log_ei(level),
+        lambda law, _: law.log_ei_between(-0.5, level),
+        lambda law, _: law.z_score(level),
+        lambda law, _: law.quantile(-0.3),
+        lambda law, w: law.fair_value(price / w),
+    ):
+        for law, answer in zip(laws, together.with_slopes(ask), strict=True):
+            alone = ask(law, 1 / 15)
+            np.testing.assert_allclose(answer.value, alone.value, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(answer.slopes, alone.slopes, rtol=1e-9, atol=1e-12)
+    mixture = Mixture(np.ones(15), laws)
+    fair = mixture.fair_value(price)
+    np.testing.assert_allclose(np.exp(mixture.log_ei(fair.value).value), price, rtol=1e-10)
 
 
 def test_slopes_beyond_the_knees_are_derivatives():

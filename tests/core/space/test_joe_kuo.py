@@ -22,7 +22,7 @@ def test_direction_numbers_are_those_of_scipy(m):
 @pytest.mark.parametrize("d", [1, 2, DIMENSIONS, DIMENSIONS + 1])
 def test_blocks_are_those_of_scipy(d):
     block = sobol_block(d, 7, np.random.default_rng(3))
-    theirs = qmc.Sobol(d, rng=np.random.default_rng(3)).random_base2(7)
+    theirs = qmc.Sobol(d, seed=np.random.default_rng(3)).random_base2(7)
     np.testing.assert_array_equal(block, theirs)
 
 

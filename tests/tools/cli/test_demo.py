@@ -26,6 +26,7 @@ from stopwise.tools.cli._demo.boxes import (
     worlds,
 )
 from stopwise.tools.cli._demo.digits import LARGEST, SMALLEST, SPACE, misread_percent
+from stopwise.tools.cli._demo.fixed_number import fixed_number
 from stopwise.tools.cli._demo.pandora import BOXES, NAMES, one_game, pandora
 
 TWO = Boxes.of([(1.0, 2.0, 0.3), (0.5, 3.0, 0.4)])
@@ -149,7 +150,15 @@ def test_training_takes_at_least_ten_times_as_long_somewhere():
     assert processor_seconds(LARGEST) > 10 * processor_seconds(SMALLEST)
 
 
-def test_random_trials_end_where_patience_does():
+def counted(objective, *, count=50, most_seconds=60.0, seed=0):
+    return fixed_number(objective, seed, paper(), count=count, most_seconds=most_seconds)
+
+
+def without_optuna(monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+
+
+def test_a_fixed_number_of_trials_ends_where_patience_does(monkeypatch):
     drawn = []
 
     def objective(params):
@@ -157,13 +166,55 @@ def test_random_trials_end_where_patience_does():
         time.sleep(0.01)
         return 10.0 - len(drawn)
 
-    search = training.random_trials(objective, 0, paper(), count=50, most_seconds=0.05)
+    without_optuna(monkeypatch)
+    search = counted(objective, most_seconds=0.05)
+    assert search.name == "random trials"
     assert 1 <= search.trials == len(drawn) < 10
     assert search.best == 10.0 - search.trials
     assert search.seconds > 0.05
     as_domain(SPACE).encode(drawn)  # refuses what is not in the space
-    whole = training.random_trials(lambda _: 1.0, 0, paper(), count=50)
-    assert whole.trials == 50
+    assert counted(lambda _: 1.0).trials == 50
+
+
+@pytest.mark.parity
+def test_where_optuna_is_installed_its_default_is_what_50_trials_are_chosen_by():
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+    def value(params):
+        return abs(np.log(params["landmarks"] / 300)) + abs(np.log(params["gamma"] / 0.03))
+
+    def objective(trial):
+        return value(
+            {
+                "landmarks": trial.suggest_int("landmarks", 10, 800, log=True),
+                "gamma": trial.suggest_float("gamma", 1e-3, 1.0, log=True),
+                "penalty": trial.suggest_float("penalty", 1e-6, 1.0, log=True),
+            }
+        )
+
+    default = optuna.create_study()
+    assert type(default.sampler) is optuna.samplers.TPESampler
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=3))
+    study.optimize(objective, n_trials=50)
+    search = counted(value, seed=3)
+    assert (search.name, search.trials) == ("Optuna's default (TPE)", 50)
+    assert search.best == study.best_value
+
+
+@pytest.mark.slow
+@pytest.mark.parity
+def test_the_demo_finds_its_best_after_the_design_and_pays_less_than_optunas_default(
+    monkeypatch, tmp_path
+):
+    pytest.importorskip("optuna")
+    monkeypatch.setattr(training, "MOST_SECONDS", 600.0)  # other people's load
+    begin = time.process_time()
+    result, fixed = training.train(paper(100), report=str(tmp_path / "report.html"))
+    assert time.process_time() - begin < 60.0
+    assert (fixed.name, fixed.trials) == ("Optuna's default (TPE)", 50)
+    assert result.best.number >= result.promises[0].trial  # the first choice after the design
+    assert result.best.value + 0.1 * result.spent < fixed.best + 0.1 * fixed.seconds
 
 
 def quick(monkeypatch, seconds=0.0):
@@ -171,19 +222,23 @@ def quick(monkeypatch, seconds=0.0):
 
     def objective(params):
         time.sleep(seconds)
-        return 2.0 + abs(np.log(params["neurons"] / 100)) + abs(np.log(params["epochs"] / 30))
+        return 2.0 + abs(np.log(params["landmarks"] / 100)) + abs(np.log(params["gamma"] / 0.03))
 
     monkeypatch.setattr(training, "misread_percent", lambda: objective)
 
 
 def test_the_demo_stops_compares_and_says_what_is_next(monkeypatch, tmp_path):
     quick(monkeypatch, 0.002)
+    without_optuna(monkeypatch)
     monkeypatch.setattr(training, "SECONDS_FOR_IT", 0.02)  # trials take milliseconds here
     console = paper(100)
     training.train(console, report=str(tmp_path / "report.html"))
     text = " ".join(console.file.getvalue().split())
     assert "lam = 50 % per s" in text
     [own] = re.findall(r"stopwise, until it stopped +(\d+) +([\d.]+) s +([\d.]+) %", text)
+    assert re.search(
+        r"Best: [\d.]+ % misread \(trial \d+; 0 to \d+ are the initial design\) with", text
+    )
     [fixed] = re.findall(r"random trials, really run +(\d+) +([\d.]+) s +([\d.]+) %", text)
     assert fixed[0] == "50"
     assert float(own[2]) >= 2.0
@@ -195,10 +250,9 @@ def test_the_demo_stops_compares_and_says_what_is_next(monkeypatch, tmp_path):
 
 def test_a_slow_machine_gets_an_estimate_that_is_called_one(monkeypatch, tmp_path):
     quick(monkeypatch, 0.02)
-    monkeypatch.setattr(training, "MOST_SECONDS", 0.4)
-    monkeypatch.setattr(
-        training.random_trials, "__kwdefaults__", {"count": 50, "most_seconds": 0.2}
-    )
+    without_optuna(monkeypatch)
+    monkeypatch.setattr(training, "SECONDS_FOR_IT", 0.02)
+    monkeypatch.setattr(training, "MOST_SECONDS", 0.2)
     console = paper(100)
     training.train(console, report=str(tmp_path / "report.html"))
     text = " ".join(console.file.getvalue().split())

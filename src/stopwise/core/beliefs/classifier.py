@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Where evaluations succeed: a Gaussian-process classifier.
+r"""The classifier of evaluations: a Gaussian process for the probability that one succeeds.
 
 An evaluation at x succeeds with probability :math:`\Phi(h(x))`. The latent h is a Gaussian process
 with a Matern-5/2 kernel over encoded inputs; its constant mean is such that far from all data the
@@ -10,7 +10,7 @@ for it. (Laplace's approximation is cheaper, but too timid by far: after 30 fail
 it still gave success a chance of 0.1, and the search went back there.)
 
 Length scales and prior variance are taken from a few candidates, by the approximate marginal
-likelihood and the house's prior of length scales: those that are the same in all parameters first,
+likelihood and the default prior of length scales: those that are the same in all parameters first,
 then each parameter's own.
 
 References:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""A posterior seen from one point: how uncertain is f(x) - f(x*)?
+r"""The difference posterior: a posterior seen from one point x*, as the law of f(x) - f(x*).
 
 With noisy observations the value of the best point is uncertain too, and what counts is the
 difference: a point that cannot be told from x* gains nothing, however uncertain both are.
@@ -25,9 +25,9 @@ import numpy as np
 
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.kernel_basis import KernelBasis
-from stopwise.core.beliefs.laws import Law, Mixture, Normal, Shifted
+from stopwise.core.beliefs.laws import Bounded, Law, Mixture, Normal, Shifted
 from stopwise.core.beliefs.surrogate import Marginals
-from stopwise.core.beliefs.warps import DEFAULT_WARP, SoftWarp, Warp
+from stopwise.core.beliefs.warps import DEFAULT_WARP, Clipped, SoftWarp, Warp
 from stopwise.core.numerics import cholesky
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.limits import LARGEST_VALUE
@@ -199,7 +199,12 @@ def _per_deviation(d_half_variance: Array, deviation: Array) -> Array:
 
 
 def _shifted_law(warp: Warp, normal: Normal, shift: float) -> Law:
-    """The law of f + shift; a soft warp moves with it, which a mixture can ask faster."""
+    """The law of f + shift; warps and bounds move with it, which a mixture can ask faster."""
+    if warp == DEFAULT_WARP:
+        return Normal(normal.mean + shift, normal.std)
     if isinstance(warp, SoftWarp):
         return replace(warp, knee=warp.knee + shift).law(Normal(normal.mean + shift, normal.std))
+    if isinstance(warp, Clipped) and warp.low + shift < warp.high + shift:
+        inside = _shifted_law(warp.of, normal, shift)
+        return Bounded(inside, warp.low + shift, warp.high + shift)
     return Shifted(warp.law(normal), shift)

@@ -141,15 +141,19 @@ class MixedMarginals:
 
     def law(self, X: Array) -> Law:
         """The mixture of the laws."""
-        return Mixture.of_checked(
-            self.weights, [component.law(X) for component in self.components]
-        )
+        return self._mixed([component.law(X) for component in self.components])
 
     def law_with_gradient(self, X: Array) -> tuple[Law, tuple[Array, ...]]:
         """The mixture, and the gradients of all parameters."""
         parts = [component.law_with_gradient(X) for component in self.components]
         gradients = tuple(gradient for _, gradients in parts for gradient in gradients)
-        return Mixture.of_checked(self.weights, [law for law, _ in parts]), gradients
+        return self._mixed([law for law, _ in parts]), gradients
+
+    def _mixed(self, laws: list[Law]) -> Mixture:
+        """One mixture, also of components that are mixtures: it is asked as a whole."""
+        if any(isinstance(law, Mixture) for law in laws):
+            return Mixture(self.weights, laws)
+        return Mixture.of_checked(self.weights, laws)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -60,6 +60,7 @@ class _Problem:
         return Hyperparameters(np.exp(theta[:d]), math.exp(theta[d]), noise, kernel=self.kernel)
 
     def pack(self, hyper: Hyperparameters) -> Array:
+        hyper.check_dimension(self.d)
         free = [*np.log(hyper.lengthscales), math.log(hyper.outputscale)]
         if self.noise is None:
             free.append(math.log(hyper.noise or NUGGET))
@@ -158,7 +159,7 @@ def _search(begin: _Evaluation, at_most: int) -> Descent[_Evaluation]:
 def _is_doubtful(found: _Evaluation, begin: _Evaluation) -> bool:
     """Whether other searches are to check what one has found.
 
-    Of many data, an edge at which the search began is one that was checked when it was reached.
+    With many data, an edge at which the search began was checked when it was reached.
     """
     if isinstance(found.problem.priors.lengthscale, Flat):
         return True
@@ -210,7 +211,7 @@ def fit(
     Returns:
         The best of the searches that were run: one as a rule, more where the first result is
         doubtful or no prior guides it, with ``MOST_LIKELIHOODS`` likelihoods at most. Nothing is
-        mutated. No data leave the priors' modes.
+        mutated. Without data it is the priors' modes.
     """
     X, y = as_data(X, y)
     groups = np.arange(X.shape[1]) if groups is None else groups

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""A table that a growing posterior follows: its moments at all candidates, row by row.
+r"""Moments at all candidates of a table, brought up to date as a posterior grows by a row.
 
 At n observations the deviations at N candidates cost :math:`n^2 N`. From one observation to the
 next, at the same hyper-parameters, only a row is new. With the new row :math:`(l, p)` of the
@@ -38,7 +38,7 @@ class _Squares(NamedTuple):
 
 
 class FollowedTable:
-    """What a posterior of the first observations, and those that extend it, know of a table.
+    """The moments of a posterior of the first observations, and of those that extend it.
 
     Args:
         first: The number of the first observations.

@@ -343,6 +343,7 @@ def condition(
     if standardiser is None:
         standardiser = Standardiser.of(hyper.warp.forward(y))
     groups = frozen(np.arange(X.shape[1]) if groups is None else np.array(groups))
+    hyper.check_dimension(int(groups.max(initial=-1)) + 1)
     empty = np.empty((0, 0), order="F")
     X = frozen(X.copy())
     blank = Posterior(X, hyper, standardiser, groups, interpolate, empty, empty, y, 0.0)

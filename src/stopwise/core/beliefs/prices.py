@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prices of evaluations: each costs 1, or costs are known in advance, or learned from bills.
+"""Prices of evaluations: each costs 1, or costs are known in advance, or learned from those paid.
 
 A cost model is a value (``UnitCost``, ``KnownCost``, ``LearnedCost``); its ``price`` over a domain
 says how ln c is distributed at encoded points. Decisions are priced by E[c]; see
@@ -118,7 +118,7 @@ class KnownCost:
     def price(
         self,
         domain: Domain,
-        X: Array,  # noqa: ARG002  bills do not change a known cost
+        X: Array,  # noqa: ARG002  costs that were paid change no known one
         costs: Array,  # noqa: ARG002
         start: Hyperparameters | None = None,  # noqa: ARG002
     ) -> Price:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What acquisitions and stopping rules ask of a model of the objective.
+"""The protocol of surrogates: what acquisitions and rules ask of a model of the objective.
 
 ``Posterior`` and ``Ensemble`` offer it, and so can a model of another library. What needs more
 (sample paths, covariances, the belief before the last observation) needs one of stopwise's own;

@@ -20,7 +20,7 @@ def soft_log(y: Array | float, knee: Array | float, tau: Array | float) -> Array
     return np.where(over > 0.0, knee + tau * np.log1p(over / tau), y)
 
 
-def log_slope_of_soft_log(y: Array | float, knee: float, tau: float) -> Array:
+def log_slope_of_soft_log(y: Array | float, knee: Array | float, tau: Array | float) -> Array:
     """The log of its derivative."""
     slope: Array = -np.log1p(np.maximum(np.asarray(y) - knee, 0.0) / tau)
     return slope
@@ -33,7 +33,7 @@ def soft_exp(v: Array, knee: Array | float, tau: Array | float) -> Array:
         return np.where(over > 0.0, knee + tau * np.expm1(over / tau), v)
 
 
-def slope_of_soft_exp(v: Array, knee: float, tau: float) -> Array:
+def slope_of_soft_exp(v: Array, knee: Array | float, tau: Array | float) -> Array:
     """The derivative of the inverse."""
     with np.errstate(over="ignore"):
         slope: Array = np.exp(np.maximum(v - knee, 0.0) / tau)

@@ -13,7 +13,7 @@ from stopwise.core.numerics.arrays import Array, Mask
 
 
 class PricedMoment(Protocol):
-    """What of a snapshot is read here."""
+    """The parts of a snapshot that are read here."""
 
     @property
     def belief(self) -> Belief:

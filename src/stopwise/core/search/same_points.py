@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which points are, but for rounding, among some points of the encoded cube."""
+"""Same points: which rows are, but for rounding, among some points of the encoded cube."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _MANY = 256  # points from which on they are a screen
 
 
 class Moment(Protocol):
-    """What of a snapshot is read here."""
+    """The parts of a snapshot that are read here."""
 
     @property
     def domain(self) -> Domain:

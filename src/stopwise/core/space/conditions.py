@@ -39,7 +39,7 @@ class Conditions:
         position = {name: i for i, name in enumerate(names)}
         parents = []
         for name, parameter in zip(names, parameters, strict=True):
-            found = []
+            needed = []
             for parent, values in (parameter.when or {}).items():
                 if parent not in position:
                     raise InputError(
@@ -48,14 +48,14 @@ class Conditions:
                         f"{suggestion(parent, names)}"
                     )
                 other = parameters[position[parent]]
-                found.append((position[parent], _allowed(name, parent, other, values)))
-            parents.append(tuple(found))
+                needed.append((position[parent], _allowed(name, parent, other, values)))
+            parents.append(tuple(needed))
         return cls(_sorted(names, parents), tuple(parents))
 
     @property
     def deciding(self) -> list[int]:
         """Indices of the parameters that others depend on."""
-        return sorted({parent for found in self.parents for parent, _ in found})
+        return sorted({parent for needed in self.parents for parent, _ in needed})
 
     @property
     def any(self) -> bool:

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple
 
-from optuna.exceptions import UpdateFinishedTrialError
+from optuna import exceptions
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
@@ -33,6 +33,8 @@ OFFER = "stopwise:offer:"  # the same, followed by the number of the trial whose
 
 Clash = Callable[[Sequence[FrozenTrial]], Sequence[FrozenTrial]]  # trials -> those in conflict
 
+# A trial has ended, and cannot be written to any more; older Optunas raise a plain RuntimeError.
+_FINISHED: type[RuntimeError] = getattr(exceptions, "UpdateFinishedTrialError", RuntimeError)
 _UNSEEN = 0.5  # seconds after which one looks at all trials though nobody has said anything
 
 
@@ -166,12 +168,12 @@ class Board:
 
     def leave(self) -> None:
         """Say that nothing will be evaluated."""
-        with suppress(UpdateFinishedTrialError):
+        with suppress(_FINISHED):
             self.write(Note(settled=True))
 
     def offer(self, trial: FrozenTrial, note: Note) -> None:
         """Write an offer to a trial that is waiting."""
-        with suppress(UpdateFinishedTrialError):  # it was counted as failed meanwhile
+        with suppress(_FINISHED):  # it was counted as failed meanwhile
             self._write(trial, f"{OFFER}{self.trial.number}", note)
             self._served.append(trial.number)
             self._write_turn(over=False)
@@ -221,7 +223,7 @@ class Board:
         return look
 
     def _sign(self) -> None:
-        with self._lock, suppress(UpdateFinishedTrialError):
+        with self._lock, suppress(_FINISHED):
             self._write(self.trial, NOTE, self._note)
         if self._has_turn:
             self._write_turn(over=False)

@@ -295,9 +295,6 @@ def _hyper_as_json(hyper: Hyperparameters) -> Json:
 
 def _hyper(line: Json) -> Hyperparameters:
     numbers = {name: value for name, value in line.items() if name not in ("kernel", "warp")}
-    if not isinstance(line["lengthscales"], list):
-        message = "length scales are a list."
-        raise TypeError(message)
     kernel = _member(line["kernel"], KERNELS) if "kernel" in line else DEFAULT_KERNEL
     warp = _member(line["warp"], WARPS) if "warp" in line else DEFAULT_WARP
     return Hyperparameters(**numbers, kernel=kernel, warp=warp)

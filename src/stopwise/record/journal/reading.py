@@ -125,7 +125,7 @@ class _Reader:
             unharmed = self.seal is None
         else:
             unharmed = apart.seal == seal_of(apart.text, self.end.seal)
-        line = as_line(text) if unharmed else None
+        line = as_object(text) if unharmed else None
         if line is None:
             return False
         self.lines.append(line)
@@ -134,7 +134,7 @@ class _Reader:
         return True
 
 
-def as_line(text: bytes) -> Line | None:
+def as_object(text: bytes) -> Line | None:
     """A line as a dict; None if it is not a JSON object."""
     try:
         line = json.loads(text)
@@ -144,7 +144,7 @@ def as_line(text: bytes) -> Line | None:
 
 
 def _take_header(path: Path, reader: _Reader, whole: list[bytes]) -> None:
-    header = as_line(whole[0]) if whole else None
+    header = as_object(whole[0]) if whole else None
     if header is None or header.get("journal") != "stopwise":
         message = (
             f"{path} is no journal of stopwise: its first line is not a header, or is damaged."

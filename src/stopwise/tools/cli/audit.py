@@ -90,7 +90,7 @@ def audit(  # long: typer wants each option with its help
 
     paid = None if unit_cost else cost
     told = _read_elsewhere(file, study, value, paid, maximize=bool(maximize), log=log or ())
-    given: dict[str, Any] = {
+    shared: dict[str, Any] = {
         "lam": lam,
         "value": value,
         "bounds": dict(map(_bounds, bounds or [])),
@@ -106,7 +106,7 @@ def audit(  # long: typer wants each option with its help
                 direction=told.direction,
                 notes=told.notes,
                 progress=progress,
-                **given,
+                **shared,
             )
         else:
             audited = audit_of(
@@ -118,7 +118,7 @@ def audit(  # long: typer wants each option with its help
                 direction=None if maximize is None else _DIRECTIONS[maximize],
                 log=log or None,
                 progress=progress,
-                **given,
+                **shared,
             )
     _show(audited, html, as_json=as_json)
     if exit_code and audited.rows[0].now.stop:

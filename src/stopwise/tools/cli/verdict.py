@@ -35,14 +35,14 @@ def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> 
     with opened(journal, wait) as study:
         answer, worth = study.should_stop(), _worth(study)
         if as_json:
-            found = {
+            written = {
                 **verdict_as_json(answer),
                 **study_as_json(study),
                 "by_budget": None if worth is None else _worth_as_json(worth),
                 "lam_ladder": lam_ladder(study).as_json(),
                 "explanation": study.explain().splitlines(),
             }
-            say(json.dumps(found))
+            say(json.dumps(written))
         else:
             say(f"{answer.rule}: {answer.reason}.")
             if worth is not None:

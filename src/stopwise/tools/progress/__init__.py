@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Progress of a run: live in a terminal or a notebook, plain lines elsewhere.
 
-It looks on and changes nothing: it reads what is recorded, and whatever goes wrong with showing
-it (a closed stream, a narrow terminal) ends the show, never the run.
+It changes nothing: it reads what is recorded, and whatever goes wrong with showing it (a closed
+stream, a narrow terminal) ends the display, never the run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three ways to paint a view: live in a terminal, live in a notebook, or line by line.
+"""Painters of a view: live in a terminal, live in a notebook, or line by line.
 
-rich is imported here, inside functions: whoever does not look does not pay.
+rich is imported here, inside functions, so that it is loaded only where something is painted.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Forgiving:
             safe = text.encode(self.encoding, "replace").decode(self.encoding, "replace")
             self._stream.write(safe)
         except (OSError, ValueError, AttributeError, LookupError):
-            pass  # closed, a broken pipe, or none at all: a run goes on without its audience
+            pass  # closed, a broken pipe, or none at all: the run goes on
         return len(text)
 
     def flush(self) -> None:
@@ -90,7 +90,7 @@ class Lines:
         self._out = out
 
     def paint(self, view: View, lines: Sequence[str]) -> None:
-        """Write what is new; the best, the money and the signal stand after the last."""
+        """Write what is new; best value, costs and signal follow the last line."""
         for at, line in enumerate(lines, start=1):
             after = ""
             if at == len(lines):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a study: one page that convinces, and its pictures one by one.
+"""The report of a study: one HTML page, and its pictures one by one.
 
 ``page`` makes the HTML, ``write`` puts it into a file, ``serve`` shows a journal that is still
 being written, and ``plot_*`` give the pictures to a notebook.

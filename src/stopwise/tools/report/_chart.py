@@ -154,7 +154,7 @@ class Chart:
                 el("path", class_="sw-grid", d=f"M{self.left},{y:g}H{self.width - self.right}")
             )
             parts.append(el("text", label, x=self.left - 8, y=f"{y + 4:g}", text_anchor="end"))
-        # Above the axis and level: nobody turns a head, and no margin is lost on a phone.
+        # Above the axis and horizontal: easy to read, and no margin is lost on a phone.
         title = el("text", self.y.label, class_="sw-label", x=8, y=self.top - 16)
         return join(*parts, title)
 

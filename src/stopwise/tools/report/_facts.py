@@ -57,7 +57,7 @@ class Facts:
 
     @cached_property
     def steps(self) -> list[Step]:
-        """Every evaluation, with the best and the bill so far."""
+        """Every evaluation, with the best value and the cost so far."""
         best: float | None = None
         steps, spent = [], 0.0
         for at, trial in enumerate(self.study.history, start=1):

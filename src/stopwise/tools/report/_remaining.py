@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What remains: what could still be gained at which price, and warnings, for the report."""
+"""The remaining gain: what could still be gained at which price, and warnings, in the report."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When each of the other rules would have stopped, and what that would have cost or lost.
+"""Rival rules: when each would have stopped, and what that would have saved or lost.
 
 A rule that was recorded from the start is replayed. Any other is asked afterwards, of the final
 model cut back to what was observed by then: nearly what it would have said, and the page says so.

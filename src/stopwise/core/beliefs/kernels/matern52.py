@@ -20,7 +20,8 @@ class Matern52(Kernel):
     r"""Matern-5/2, :math:`k(r) = (1 + \sqrt5 r + \tfrac53 r^2)\,e^{-\sqrt5 r}`.
 
     Its slope is :math:`g(r) = \tfrac53 (1 + \sqrt5 r)\,e^{-\sqrt5 r}`; its spectrum is a
-    multivariate t distribution with 5 degrees of freedom, twice the smoothness.
+    multivariate t distribution with 5 degrees of freedom, twice the smoothness. Assumes that f is
+    twice differentiable and no smoother, and as rough everywhere.
 
     References:
         Rasmussen and Williams (2006), Section 4.2.1.

@@ -26,7 +26,7 @@ _CANCELS = 0.9  # of the improvement at the guess: where more is taken away, it 
 
 
 class Integrated(Protocol):
-    """What of a law is read here."""
+    """The parts of a law that are read here."""
 
     def at(self, where: Mask) -> Self:
         """The law at some of the points."""

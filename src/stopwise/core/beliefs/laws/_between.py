@@ -22,7 +22,7 @@ from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
 
 
 class SmoothLaw(Protocol):
-    """What of a law is read here."""
+    """The parts of a law that are read here."""
 
     def at(self, where: Mask) -> Self:
         """The law at some of the points."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions to the components of a mixture; normals are asked together, which is faster."""
+"""Questions to the components of a mixture; many of one kind are asked together: it is faster."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.beliefs.laws._roots import Rates, rates
+from stopwise.core.beliefs.laws._stacking import kind_of, stacked
 from stopwise.core.beliefs.laws.law import Law, WithSlopes
 from stopwise.core.beliefs.laws.normal import Normal
 from stopwise.core.beliefs.laws.soft_warped import SoftWarped
 from stopwise.core.numerics.arrays import Array
 
+_FEW = 3  # laws of one kind that are asked one by one, unless they are normal
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Components:
-    """Laws at the same points, of which the normal ones are stacked.
+    """Laws at the same points, of which the normal ones, and many of one kind, are stacked.
 
     Attributes:
-        groups: Laws, the numbers of their components, and the weights. A law of several components
-            answers with arrays whose first axis is the component.
+        groups: Laws, the numbers of their components, and the weights. A stack answers with
+            arrays whose first axis is the component.
         count: The number of components.
     """
 
@@ -39,17 +42,18 @@ class Components:
     @classmethod
     def of(cls, weights: Array, laws: Sequence[Law]) -> Components:
         """The components of a mixture."""
-        normals = tuple(i for i, law in enumerate(laws) if isinstance(law, Normal))
-        groups: list[tuple[Law, tuple[int, ...], Array]] = [
-            (law, (i,), weights[i : i + 1]) for i, law in enumerate(laws) if i not in normals
-        ]
-        if normals:
-            mean, std = (
-                np.array(np.broadcast_arrays(*(laws[i].parameters[j] for i in normals)))
-                for j in range(2)
-            )
-            of_normals = weights[list(normals)].reshape(-1, *[1] * (mean.ndim - 1))
-            groups.append((Normal(mean, std), normals, of_normals))
+        kinds: dict[object, list[int]] = {}
+        for i, law in enumerate(laws):
+            kinds.setdefault(kind_of(law) or i, []).append(i)
+        groups: list[tuple[Law, tuple[int, ...], Array]] = []
+        for numbers in kinds.values():
+            alike = [laws[i] for i in numbers]
+            if _together(alike):
+                stack = stacked(alike)
+                column = weights[numbers].reshape(-1, *[1] * (stack.parameters[0].ndim - 1))
+                groups.append((stack, tuple(numbers), column))
+            else:
+                groups += [(laws[i], (i,), weights[i : i + 1]) for i in numbers]
         return cls(tuple(groups), len(laws))
 
     def values(self, answer: Callable[[Law, Array], Array]) -> Array:
@@ -75,14 +79,19 @@ class Components:
         answers: list[Any] = [None] * self.count
         for law, numbers, weights in self.groups:
             joint = answer(law, weights)
+            stack = len(numbers) > 1 or isinstance(law, Normal)
             for j, number in enumerate(numbers):
-                answers[number] = pick(joint, j) if isinstance(law, Normal) else joint
+                answers[number] = pick(joint, j) if stack else joint
         return answers
+
+
+def _together(alike: list[Law]) -> bool:
+    return isinstance(alike[0], Normal) or len(alike) > _FEW
 
 
 def knee_of(law: Law) -> float:
     """The level up to which a law's improvements are those of a normal; inf if there is none."""
-    return law.knee if isinstance(law, SoftWarped) else np.inf
+    return float(np.min(law.knee)) if isinstance(law, SoftWarped) else np.inf
 
 
 def normal_below_knee(law: Law) -> Law:

@@ -77,8 +77,12 @@ class NormalStack(NamedTuple):
         return np.asarray(known.all(axis=0))
 
     def log_ei(self, level: Array | float) -> WithSlopes:
-        """Log EI at a level up to the knees."""
-        at = normal_mixture.improvement(self.weights, self.mean, self.std, level)
+        """Log EI at a level, for all points or for each."""
+        if np.max(level, initial=-np.inf) <= self.knee:
+            at = normal_mixture.improvement(self.weights, self.mean, self.std, level)
+        else:
+            with np.errstate(all="ignore"):
+                at = self._soft(slice(None)).improvement(np.asarray(level, dtype=np.float64))
         return WithSlopes(at.log_ei, _in_order(-at.d_mean, at.d_std))
 
     def fair_value(self, price: Array | float) -> tuple[FairValue, Mask]:
@@ -110,7 +114,7 @@ class NormalStack(NamedTuple):
             beyond[beyond] = at_knee.log_ei < np.log(prices[beyond])
         return beyond
 
-    def _soft(self, points: Mask) -> SoftStack:
+    def _soft(self, points: Mask | slice) -> SoftStack:
         """The mixture at some of the points, with its knees."""
         mean, std = self.mean[:, points], self.std[:, points]
         warps = [

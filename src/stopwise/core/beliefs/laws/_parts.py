@@ -29,9 +29,9 @@ def components(law: Law) -> tuple[Array, list[Law]]:
 def bends_of(law: Law) -> list[float]:
     """Values at which the cdf of a component is not smooth: the knee of a soft logarithm."""
     if isinstance(law, SoftWarped):
-        return [law.knee]
+        return [float(law.knee)]
     if isinstance(law, Bounded):
-        return [law.low, law.high, *bends_of(law.law)]
+        return [float(law.low), float(law.high), *bends_of(law.law)]
     if isinstance(law, Shifted):
         return [bend + law.by for bend in bends_of(law.law)]
     return []

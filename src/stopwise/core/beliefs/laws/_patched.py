@@ -13,6 +13,11 @@ from stopwise.core.numerics.arrays import Array, Mask
 Answer = TypeVar("Answer", WithSlopes, FairValue)
 
 
+def at(given: Array | float, where: Mask) -> Array | float:
+    """What is given for all points, or for each, at some of them."""
+    return given if isinstance(given, float) else np.broadcast_to(given, where.shape)[where]
+
+
 def patched(answer: Answer, where: Mask, there: Answer) -> Answer:
     """An answer with that of some points replaced."""
     value, slopes, *rest = answer

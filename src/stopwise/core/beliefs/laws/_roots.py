@@ -43,7 +43,7 @@ class AtPoints(Protocol):
 
 
 class Improvement(AtPoints, Protocol):
-    """What of a law is read here."""
+    """The parts of a law that are read here."""
 
     def log_ei(self, level: Array | float) -> WithSlopes:
         """Log of the expected improvement below a level."""

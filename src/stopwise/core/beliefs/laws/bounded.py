@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stopwise.core.beliefs.laws._log_sum import log_sum_with_slopes
-from stopwise.core.beliefs.laws._patched import patched
+from stopwise.core.beliefs.laws._patched import at, patched
 from stopwise.core.beliefs.laws._quantile_moments import mean_and_std
 from stopwise.core.beliefs.laws._roots import fair_value_from_right, rates
 from stopwise.core.beliefs.laws.law import FairValue, Law, WithSlopes
@@ -25,14 +25,21 @@ from stopwise.errors import InputError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounded:
-    """f clipped to an interval: what the law inside has beyond a bound is at the bound.
+    r"""The law of :math:`\min(\max(f, \ell), u)`: what is beyond a bound is at the bound.
 
+    .. math:: \mathrm{EI}(y) = \int_{\ell}^{\min(y, u)} F(v)\,dv + \max(y - u, 0)
+
+    for y above the lower bound, and 0 below it.
+    Assumes that the bounds are known, and that the model's mass beyond them belongs to them.
     Slopes are in the parameters of the law inside. Log EI is as precise as its ``log_ei_between``.
 
     Args:
         law: The law before it is clipped.
-        low: The lower bound, or -inf.
-        high: The upper bound, or inf.
+        low: The lower bound, or -inf; an array where laws are stacked.
+        high: The upper bound, or inf; likewise.
+
+    References:
+        Decision 23.
 
     Example:
         >>> law = Bounded(Normal(np.array([0.1]), np.array([0.2])), low=0.0)
@@ -43,11 +50,11 @@ class Bounded:
     """
 
     law: Law
-    low: float = -np.inf
-    high: float = np.inf
+    low: Array | float = -np.inf
+    high: Array | float = np.inf
 
     def __post_init__(self) -> None:
-        if not self.low < self.high:
+        if not np.all(np.less(self.low, self.high)):
             message = (
                 f"bounds of f from {self.low!r} to {self.high!r}: give a lower one that is below"
                 " the upper one, or leave one out."
@@ -171,7 +178,7 @@ class Bounded:
 
     def at(self, where: Mask) -> Bounded:
         """The law at some of the points."""
-        return Bounded(self.law.at(where), self.low, self.high)
+        return Bounded(self.law.at(where), at(self.low, where), at(self.high, where))
 
     def known_at(self, rows: Indices, values: Array) -> Bounded:
         """With these values at some of the points, clipped."""
@@ -181,7 +188,7 @@ class Bounded:
         return (np.asarray(level) >= self.low) & (np.asarray(level) < self.high)
 
 
-def _clipped_std(normal: Normal, low: float, high: float) -> Array:
+def _clipped_std(normal: Normal, low: Array | float, high: Array | float) -> Array:
     r"""The deviation of a clipped normal.
 
     With standardised bounds a, b, mirrored so that b > 0, and :math:`a_+ = \max(a, 0)`, the

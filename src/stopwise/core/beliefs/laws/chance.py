@@ -29,14 +29,19 @@ _BELOW_ONE = -1e-300  # a log probability that is not that of certainty
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chance:
-    """A law of f that counts with a probability, the chance to succeed.
+    r"""A law of f that counts with a probability p, the chance to succeed: its cdf is p F.
 
+    So :math:`\mathrm{EI}_p = p\,\mathrm{EI}`, and the fair value at a price c is that of the law
+    at :math:`c/p`. Assumes that whether an evaluation succeeds is independent of its value.
     Slopes are in the parameters of the law and then in the log of the chance. Mean and deviation
     are infinite unless success is certain, and so is every quantile above the chance.
 
     Args:
         law: The law of f where the evaluation succeeds.
         log_chance: The log of the probability that it does, one a point; at most 0, and finite.
+
+    References:
+        Gardner et al. (2014); decision 37.
 
     Example:
         >>> from stopwise.core.beliefs.laws import Normal

@@ -24,12 +24,22 @@ from stopwise.core.numerics.arrays import Array, Indices, Mask
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Doubted:
-    """A law of which improvements below a level are believed with a probability only.
+    r"""A law of which improvements below a level are believed with a probability tau only.
+
+    With the best value so far as the level b,
+
+    .. math:: F_\tau(y) = \tau F(y) \quad (y < b), \qquad F_\tau(y) = F(y) \quad (y \ge b)
+
+    Assumes that the model is wrong about all improvements or about none, with one probability for
+    all of them, which the promises kept so far tell.
 
     Args:
         law: The law as the model states it.
         level: The best value so far.
         trust: The probability that the model is right about improvements, in (0, 1].
+
+    References:
+        Decision 32.
 
     Example:
         >>> from stopwise.core.beliefs.laws import Normal

@@ -20,6 +20,10 @@ from stopwise.errors import InputError
 class LogWarped(WarpedNormal):
     r""":math:`f = \ell + e^z` with a normal z: f is above a lower bound.
 
+    .. math:: \mathrm{EI}(y) = (y - \ell)\,\Phi(d) - e^{m + s^2/2}\,\Phi(d - s), \qquad
+        d = \frac{\log(y - \ell) - m}{s}
+
+    Assumes that the bound is known and is not reached.
     Slopes are in the mean and the deviation of z. Log EI is right to 1e-14 (relative where it is
     larger than 1) and what the rounding of log(level - low) - mean adds: 1e-16 of either over the
     deviation, in deviations.
@@ -27,6 +31,9 @@ class LogWarped(WarpedNormal):
     Args:
         normal: The law of z.
         low: The lower bound of f.
+
+    References:
+        Snelson et al. (2004).
 
     Example:
         >>> from stopwise.core.beliefs.laws import Normal

@@ -29,7 +29,10 @@ _JUMP = 1e-9  # of a z-score: where a quantile's is off by more, the cdf jumps t
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture:
-    """A mixture of laws of f at the same points.
+    r"""A mixture of laws of f at the same points: :math:`F = \sum_i w_i F_i`.
+
+    So :math:`\mathrm{EI} = \sum_i w_i\,\mathrm{EI}_i`. Assumes that one of the components is
+    right, and that the weights say how probable each is.
 
     Slopes are in the parameters of all components, one component after the other. Log EI is as
     precise as those of the components. The fair value is the root of the mixture's EI, not a mean
@@ -38,6 +41,9 @@ class Mixture:
     Args:
         weights: One for each component, not negative; they are scaled to a sum of 1.
         laws: The components; of a mixture among them, its own ones.
+
+    References:
+        Snoek et al. (2012), who average over hyper-parameters; decision 23.
 
     Example:
         >>> from stopwise.core.beliefs.laws import Normal
@@ -98,7 +104,7 @@ class Mixture:
     def log_ei(self, level: Array | float) -> WithSlopes:
         """Log of the weighted sum of expected improvements."""
         stack = self._stack
-        if stack is not None and np.max(level, initial=-np.inf) <= stack.knee:
+        if stack is not None:
             log_ei = stack.log_ei(level)
             if np.isfinite(log_ei.value).all():
                 return log_ei

@@ -21,7 +21,16 @@ _LEAST_STD = 1e-100  # where f is certain: so that z-scores and their slopes are
 class Normal(NamedTuple):
     r"""Normal distributions by their means and standard deviations, elementwise.
 
+    With :math:`h(z) = z\Phi(z) + \varphi(z)`,
+
+    .. math:: \mathrm{EI}(y) = \sigma\,h\left(\frac{y - \mu}{\sigma}\right), \qquad
+        g(c) = \mu + \sigma\,h^{-1}\left(\frac{c}{\sigma}\right)
+
+    Assumes that f at a point is normal: a Gaussian process whose hyper-parameters are known.
     Slopes are in mean and deviation. A deviation of 0 is allowed: f is then certain.
+
+    References:
+        Jones et al. (1998); Ament et al. (2023) for the logarithm; decision 6.
 
     Example:
         >>> law = Normal(np.array([1.0]), np.array([0.5]))

@@ -13,11 +13,17 @@ from stopwise.core.numerics.arrays import Array, Indices, Mask
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shifted:
-    """A law moved by a constant; its parameters are those of the law.
+    r"""The law of :math:`f + a`; its parameters are those of the law of f.
+
+    :math:`\mathrm{EI}_a(y) = \mathrm{EI}(y - a)`, and the fair value moves by a. Assumes that a is
+    known.
 
     Args:
         law: The law of f.
         by: What is added to f.
+
+    References:
+        Decision 23.
     """
 
     law: Law

@@ -16,7 +16,7 @@ import numpy as np
 
 from stopwise.core.beliefs.laws._between import log_ei_between
 from stopwise.core.beliefs.laws._log_sum import log_sum_with_slopes
-from stopwise.core.beliefs.laws._patched import patched
+from stopwise.core.beliefs.laws._patched import at, patched
 from stopwise.core.beliefs.laws._roots import fair_value_at, rates
 from stopwise.core.beliefs.laws._warped_normal import WarpedNormal
 from stopwise.core.beliefs.laws.law import FairValue, WithSlopes
@@ -50,8 +50,7 @@ class Upper:
 
     def at(self, where: Mask) -> Upper:
         """The law at some of the points."""
-        knee, tau = (np.broadcast_to(each, where.shape)[where] for each in (self.knee, self.tau))
-        return Upper(self.normal.at(where), knee, tau)
+        return Upper(self.normal.at(where), at(self.knee, where), at(self.tau, where))
 
     @property
     def unit(self) -> Normal:
@@ -83,14 +82,22 @@ def _call(mean: Array, std: Array) -> Array:
 class SoftWarped(WarpedNormal):
     r""":math:`f = w^{-1}(z)` with a normal z and the soft logarithm w.
 
+    Up to the knee it is the normal, beyond it a shifted log-normal:
+
+    .. math:: \mathrm{EI}(y) = \int_{-\infty}^{y} \Phi\left(\frac{w(v) - m}{s}\right)\,dv
+
+    Assumes that very bad values differ by their logarithm, and good ones by their size.
     Slopes are in the mean and the deviation of z. Log EI is right to 1e-13 (relative where it is
     larger than 1) and what the rounding of w(level) - mean adds: 1e-16 of either over the
     deviation, in deviations.
 
     Args:
         normal: The law of z.
-        knee: Where the logarithm begins.
-        tau: The scale of the logarithm, > 0; the smaller, the stronger the warp.
+        knee: Where the logarithm begins; an array where laws are stacked.
+        tau: The scale of the logarithm, > 0; the smaller, the stronger the warp; likewise.
+
+    References:
+        Snelson et al. (2004); decision 32.
 
     Example:
         >>> law = SoftWarped(Normal(np.array([0.0, 2.0]), np.full(2, 0.5)), knee=1.0, tau=0.5)
@@ -100,8 +107,8 @@ class SoftWarped(WarpedNormal):
         np.True_
     """
 
-    knee: float
-    tau: float
+    knee: Array | float
+    tau: Array | float
 
     def _forward(self, level: Array | float) -> Array:
         return soft_log(level, self.knee, self.tau)
@@ -193,7 +200,7 @@ class SoftWarped(WarpedNormal):
 
     def at(self, where: Mask) -> SoftWarped:
         """The law at some of the points."""
-        return SoftWarped(self.normal.at(where), self.knee, self.tau)
+        return SoftWarped(self.normal.at(where), at(self.knee, where), at(self.tau, where))
 
     def known_at(self, rows: Indices, values: Array) -> SoftWarped:
         """With these values at some of the points."""

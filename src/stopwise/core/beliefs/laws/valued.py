@@ -44,13 +44,19 @@ def valued(law: Law, loss: Loss) -> Law:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Valued:
-    """The law of L(f), with a loss L that never falls.
+    r"""The law of L(f), with a loss L that never falls.
 
+    .. math:: \mathrm{EI}_L(L(y)) = \int_{-\infty}^{y} F(v)\,L'(v)\,dv
+
+    Assumes that values matter by L alone: lower ones are never worth less.
     Slopes are in the parameters of the law of f. Log EI is as precise as the loss integrates.
 
     Args:
         law: The law of f; that of a finite f (see ``valued`` for one that may fail).
         loss: Minus what a value is worth.
+
+    References:
+        Decision 39.
 
     Example:
         >>> from stopwise.core.beliefs.laws import Normal

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The weighed model: three beliefs of how bad values are to be read, weighed by what came.
 
-Bad values say how bad bad is; they also inflate the scale of a Gaussian process, and with it the
-improvements that it promises. Compressing them (``SoftWarp``) helps on most real problems, harms
-on some, and the values alone do not tell which: a floor and a plateau look the same. So the model
-begins with a prior over three beliefs and lets the choices decide; see ``foresight``.
+Bad values say where not to look. They also inflate the scale of a Gaussian process, and with it
+the improvements that it promises. Compressing them (``SoftWarp``) helps on most real problems,
+harms on some, and the values alone do not tell which: a floor and a plateau look the same. So the
+model begins with a prior over three beliefs and lets the choices decide; see ``foresight``.
 """
 
 from __future__ import annotations

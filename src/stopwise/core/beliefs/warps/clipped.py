@@ -16,12 +16,18 @@ from stopwise.core.numerics.arrays import Array
 
 @dataclass(frozen=True, slots=True)
 class Clipped:
-    """A warp with bounds: what the model expects beyond them is expected at them.
+    r"""A warp with bounds: what the model expects beyond them is expected at them.
+
+    The law of :math:`\min(\max(w^{-1}(z), \ell), u)`. Assumes that the bounds are known; they
+    change no data, only what is expected.
 
     Args:
         low: The lowest possible value, or -inf.
         high: The highest possible value, or inf.
         of: The warp within the bounds.
+
+    References:
+        Decision 23.
     """
 
     low: float

@@ -14,7 +14,13 @@ from stopwise.core.numerics.arrays import Array
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """No warp: the law of f is the model's normal."""
+    r"""No warp, :math:`w(y) = y`: the law of f is the model's normal.
+
+    Assumes that values are as a Gaussian process has them: without a few that are beyond measure.
+
+    References:
+        Rasmussen and Williams (2006), Section 2.2.
+    """
 
     name: ClassVar[str] = "identity"
 

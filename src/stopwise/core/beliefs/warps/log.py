@@ -19,8 +19,13 @@ from stopwise.errors import InputError
 class LogWarp:
     r""":math:`w(y) = \log(y - \ell)`: f is never at or below the bound.
 
+    Assumes that values differ by factors: an error rate of 0.02 is to 0.01 as 0.2 is to 0.1.
+
     Args:
         low: The bound, below all values.
+
+    References:
+        Snelson et al. (2004).
 
     Example:
         >>> LogWarp(low=0.0).forward(np.array([1.0, np.e]))

@@ -23,11 +23,14 @@ class SoftWarp:
     r""":math:`w(y) = k + \tau\log(1 + (y - k)/\tau)` beyond the knee k, y up to it.
 
     A few very bad values then no longer inflate scale and length scales, and improvements below
-    the knee are modelled in the user's units.
+    the knee are modelled in the user's units. Assumes that how bad a bad value is hardly matters.
 
     Args:
         knee: Where the logarithm begins.
         tau: Its scale, > 0; the smaller, the stronger the compression.
+
+    References:
+        Snelson et al. (2004); decision 32.
 
     Example:
         >>> SoftWarp(knee=7.1, tau=0.5).words()
