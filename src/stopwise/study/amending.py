@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from stopwise.core.checks import checked_cost, checked_whole
+from stopwise.core.stages import Stages
 from stopwise.errors import InputError, shown
 from stopwise.record.events import TrialAmended, TrialDropped
 from stopwise.record.history import Observation, Trial
@@ -70,7 +71,9 @@ class AmendableStudy(ReadableStudy):
             return
         delivered = self._promising.anew(context.history.amended(amended), number)
         stages = context.options.stages
-        step = stages.last if stages is not None and amended.value is not None else None
+        step = None
+        if isinstance(stages, Stages) and amended.value is not None:
+            step = stages.last
         context.log.commit(TrialAmended(amended, delivered, step), began)
 
 

@@ -55,9 +55,9 @@ class StagedAsking:
     def _next(self) -> Action:
         began, state = time.perf_counter(), self._context.state
         if state.unanswered:
-            number = state.unanswered[0]
-            self._commit(TrialAskedAgain(number), number, began)
-            return self._action(number)
+            first = state.unanswered[0]
+            self._commit(TrialAskedAgain(first), first, began)
+            return self._action(first)
         params = self._design.next()
         if params is not None:
             return self._started(params, Leg(self._stages.steps[0]), began, designed=True)
