@@ -34,5 +34,5 @@ failed = sum(o.failed for o in result.history)
 infeasible = sum(o.infeasible for o in result.history)
 print(f"{len(result.history)} reactions, {failed} failed, {infeasible} too toxic")
 print(result.verdict.reason)
-best = next(o for o in result.history if o.number == result.best.number)
-print(f"best: {best.value:.1f} % at {dict(best.params)}, toxicity {best.outcomes['toxicity']:.2f}")
+best = result.best
+print(f"best: {best.value:.1f} % at {best.params}, toxicity {best.outcomes['toxicity']:.2f}")

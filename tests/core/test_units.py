@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names and units: every number that has one is written in one place."""
 
+import math
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stopwise.core.quantity import measured, quantity
+from stopwise.core.traces import Signal, Trace
 from stopwise.core.units import PLAIN, AnswerUnits, checked_name, settings, sounds_better_larger
 from stopwise.errors import InputError, InputTypeError
+from stopwise.stopping import (
+    GSS,
+    PBGI,
+    UCBLCB,
+    LogEIPCMedian,
+    ProbabilisticRegretBound,
+    SRGapMedian,
+)
 
 
 @pytest.mark.parametrize(
@@ -105,3 +117,35 @@ def test_a_configuration_in_words():
     assert (
         settings({"lr": 0.0012345678, "n": 3, "act": "relu"}) == "lr = 0.001235, n = 3, act = relu"
     )
+
+
+@given(
+    st.floats(1e-12, 1e12),
+    st.floats(1e-8, 0.1) | st.just(0.0),
+)
+def test_numbers_that_are_compared_look_different_unless_they_are_equal(number, by):
+    other = number * (1.0 + by)
+    texts = quantity(number, other), quantity(other, number)
+    assert (texts[0] == texts[1]) == (number == other)
+    for text, value in zip(texts, (number, other), strict=True):
+        assert float(text.replace(",", "")) == pytest.approx(value, rel=1e-3)
+    assert quantity(number, 3.0 * number, math.nan, math.inf) == quantity(number)
+
+
+def test_a_stop_by_a_hair_shows_the_hair():
+    """A gain of 0.1500004 for a price of 0.15 is worth it, and both are to be read."""
+    facts = {"gain": 0.1500004, "cost": 3.0, "cost_spread": 0.0, "spread": 0.0}
+    now = Signal(1, 5, math.log(0.1500004 / 3.0), facts)
+    verdict = PBGI(0.05).verdict(Trace.of((now,)))
+    assert not verdict.stop
+    assert "gain 0.1500004 and costs 3, worth 0.15 at lam = 0.05" in verdict.reason
+    bound = ProbabilisticRegretBound(0.01)
+    for rule in (UCBLCB(1e-3), GSS(), SRGapMedian(), LogEIPCMedian(), bound):
+        now = Signal(30, 40, _on_scale(rule, 0.250003), facts)
+        said = rule.sentence(now, _on_scale(rule, 0.25))
+        assert "0.250003" in said
+        assert re.search(r"0\.25($|[^0])", said)
+
+
+def _on_scale(rule, number):
+    return math.log(number) if rule.signal_scale == "log" else number

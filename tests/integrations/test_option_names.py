@@ -185,3 +185,17 @@ def test_equal_prices_do_not(ours, theirs):
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         verdict(StopwiseSampler(seed=0, **ours), StopwiseCallback(**theirs))
+
+
+def test_an_audit_and_the_tables_of_rules_say_the_nearest_name():
+    rows = [{"x": 1.0, "value": 2.0}, {"x": 2.0, "value": 1.0}]
+    with pytest.raises(TypeError, match=r"'dirction' .* of audit\(\) \(did you mean 'direction'"):
+        sw.audit(rows, dirction="maximize")
+    with pytest.raises(
+        TypeError, match=r"'n_trials' is no option of audit\(\); it has lam, value"
+    ):
+        sw.audit(rows, n_trials=3)
+    with pytest.raises(InputError, match=r"no stopping rule 'pgbi' \(did you mean 'pbgi'\?\)"):
+        sw.Study(SPACE, lam=1.0, stopping="pgbi")
+    with pytest.raises(InputError, match=r"no acquisition 'ei' \(did you mean 'eic'\?\)"):
+        sw.Study(SPACE, lam=1.0, acquisition="ei")

@@ -440,7 +440,7 @@ def test_paths_descend_to_their_minima():
     """Of each path, the lowest value that screening and two descents find, and a fine grid's."""
     snapshot = box_study(SQUARE, 10, None)
     paths = sampled_regret.sample_paths(snapshot.belief.objective, np.random.default_rng(71), 60)
-    lowest = sampled_regret._path_minima(snapshot, paths)
+    lowest = sampled_regret._path_minima(snapshot, paths, None)
     axis = np.linspace(0.0, 1.0, 101)
     grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     wanted = paths(grid).min(axis=1)

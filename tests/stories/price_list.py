@@ -32,9 +32,12 @@ study = sw.Study(
 study.tell({"temperature": 50, "solvent": "water"}, 54.0)  # measured last year
 while not study.should_stop():
     for trial in study.ask(2):  # two places on the bench
+        print("to the bench:", trial.number, trial.params, trial.expected_cost)
         study.tell(trial, laboratory(trial.params))
 study = sw.Study.resume(folder / "lab.jsonl")  # the cell is run once more
 study.amend(study.history[1].number, value=study.history[1].value - 0.5)  # misread the scale
 print(study.should_stop())
 print(study)
 print(study.guarantee())
+print(sw.lam_ladder(study))
+study.result().report(folder / "lab.html")

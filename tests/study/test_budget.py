@@ -165,7 +165,9 @@ def test_nothing_affordable_left_is_a_verdict_with_its_sentence():
     )  # fmt: skip
     assert verdict.reason == (
         "8 of the budget of 8.5 are spent and 0.5 are left, where the cheapest remaining"
-        " evaluation is expected to cost 1: stop"
+        " evaluation is expected to cost 1; with more money, at the lam of"
+        f" {study.acquisition.lam0 / 2:.4g} (that of the budget was halved), going on would not be"
+        " worth its price: stop"
     )
     before = study.history
     with pytest.raises(
@@ -182,7 +184,10 @@ def test_while_money_is_left_it_says_how_much():
         study.tell(trial, wavy(trial.params))
     verdict = study.should_stop()
     assert (verdict.stop, verdict.rule) == (False, "budget")
-    assert verdict.reason == "15 of 20 are left: go on"
+    assert verdict.reason == (
+        f"15 of 20 are left, and at the lam of {study.acquisition.lam0:.4g} that the budget has"
+        " set the next evaluation is worth its price: go on"
+    )
 
 
 @pytest.mark.parametrize(("B", "n"), [(30.0, 10), (29.9, 9), (31.0, 10), (33.0, 11)])

@@ -50,6 +50,34 @@ def test_a_history_shows_its_last_evaluations():
     assert "out of &lt;memory&gt;" in failed
 
 
+def test_a_history_is_shown_in_the_names_that_were_given():
+    study = told(value_name="misread %", cost_unit="$")
+    assert "<th>misread %</th><th>cost ($)</th>" in study.history._repr_html_()
+    assert "<th>misread %</th><th>cost ($)</th>" in study.result().history[1:]._repr_html_()
+    assert "<th>value</th><th>cost</th>" in told().history._repr_html_()
+    assert study.history == told().history  # names are no data
+
+
+def test_a_ladder_its_promises_and_a_guarantee():
+    study = sw.Study({"n": sw.Integer(1, 40)}, lam=0.01, value_name="loss", cost_unit="$")
+    assert "No signal is recorded yet" in sw.lam_ladder(study)._repr_html_()
+    for _ in range(6):
+        trial = study.ask()
+        study.tell(trial, abs(trial.params["n"] - 7.0))
+    study.ask()
+    ladder = sw.lam_ladder(study)
+    shown = ladder._repr_html_()
+    assert "<th>best loss by then</th>" in shown
+    assert shown.count("<tr>") == 1 + len(ladder)
+    assert "<td>0.01 (given)</td>" in shown
+    assert f"<p>Read off this trajectory; {sw.study.lam_ladder.CAVEAT.split('; ')[1]}." in shown
+    assert "Nothing has been promised yet" in told().promises[:0]._repr_html_()
+    promises = study.promises._repr_html_()
+    assert promises.startswith(f"<p>Promised {study.promises.promised:.4g} in ")
+    assert "<td>pending</td>" in promises
+    assert "<p>lam = 0.01 is what a unit of cost is worth" in study.guarantee()._repr_html_()
+
+
 @pytest.mark.parametrize("noise", [None, 0.01, "learn"])
 def test_the_repr_agrees_with_the_best(noise):
     study = told(noise=noise)
@@ -67,8 +95,11 @@ def test_the_cell_that_resumes_may_be_run_twice(tmp_path):
     assert len(third.history) == 4
     for earlier in (first, second):
         assert len(earlier.history) == 3
-        with pytest.raises(JournalError, match="is closed: go on with"):
+        with pytest.raises(JournalError, match=r"opened .*run\.jsonl again, .* use that one\."):
             earlier.ask()
+    third.close()
+    with pytest.raises(JournalError, match="is closed: go on with"):
+        third.ask()
     assert [o.number for o in sw.Study.load(path).history] == [0, 1, 2, 3]
 
 

@@ -112,11 +112,29 @@ def test_runs_that_break_diverge_or_end_are_failures() -> None:
         (lambda _: 3.0, "returned 3.0: with stages= the objective yields", InputTypeError),
         (lambda _: iter([5]), "yielded 5", InputTypeError),
         (lambda _: iter([(2, 1.0), (10, 1.0)]), r"\[2\] and not 1", InputError),
+        (lambda _: iter([("one", 1.0)]), "give a whole number", InputError),
     ],
 )
 def test_objectives_without_stages(objective: Any, said: str, error: type[Exception]) -> None:
     with pytest.raises(error, match=said):
         run(objective)
+
+
+def test_steps_that_go_backwards_and_costs_that_shrink(tmp_path: Path) -> None:
+    def back(params: dict[str, Any]) -> Iterator[tuple[int, float]]:
+        yield from ((step, value(params, step)) for step in (1, 2, 3, 2))
+
+    def cheaper(params: dict[str, Any]) -> Iterator[tuple[int, float, float]]:
+        yield from ((step, value(params, step), 10.0 - step) for step in (1, 3, 9))
+
+    first, second = tmp_path / "back.jsonl", tmp_path / "cheaper.jsonl"
+    with pytest.raises(InputError, match="reported step 2 after step 3: steps go forward"):
+        run(back, journal=first)
+    with pytest.raises(InputError, match="had cost 9 at step 1, and now 7"):
+        run(cheaper, journal=second, cost="reported")
+    for path in (first, second):
+        assert all(c[0].step == 1 for c in sw.Study.load(path).curves.values())
+        assert sw.Study.load(path).curves
 
 
 def test_a_curve_that_stops_without_a_word() -> None:

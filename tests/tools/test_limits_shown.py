@@ -93,3 +93,26 @@ def test_an_audit_takes_over_the_status_quo():
     reason = audited.should_stop().reason  # the best that keeps the limits is worse than that
     assert "-0.25" in reason
     assert reason == study.should_stop().reason
+
+
+def test_an_audit_takes_over_constraints_noise_and_what_failures_teach():
+    space = {"x": sw.Real(0, 1), "z": sw.Real(0, 1)}
+    options = {"noise": 0.01, "replicates": True, "failures": "median"}
+    study = sw.Study(space, lam=1e-4, constraints=["x + z <= 1"], n_initial=3, **options)
+    for x, z in ((0.1, 0.1), (0.5, 0.2), (0.2, 0.7)):
+        study.tell({"x": x, "z": z}, -x - z)
+    taken = sw.audit(study, rules=["pbgi"], n_initial=3).study
+    assert {name: getattr(taken.options, name) for name in options} == options
+    best = taken.snapshot().sup(taken.acquisition).x  # beyond the wall there would be more
+    assert sum(taken.domain.decode(best[None, :])[0].values()) <= 1.0
+
+
+def test_an_audit_says_which_constraints_it_does_not_know(tmp_path):
+    study = sw.Study(
+        TABLE, lam=1e-4, constraints=[lambda p: p["x"] < 0.9], journal=tmp_path / "run.jsonl"
+    )
+    for i in (1, 3, 6):
+        study.tell({"x": i / 19}, 0.1 * i)
+    study.close()
+    audited = sw.audit(tmp_path / "run.jsonl", rules=["convergence"], n_initial=2)
+    assert any("constraints are not at hand" in note for note in audited.notes)

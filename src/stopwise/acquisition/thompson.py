@@ -8,6 +8,8 @@ from typing import ClassVar, cast
 
 import numpy as np
 
+from stopwise.core.beliefs.drawn_success import JointSuccess, SuccessPaths
+from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.paths import Paths, exact_values, sample_paths
 from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.numerics.seeds import stream
@@ -16,6 +18,7 @@ from stopwise.core.space import Finite
 
 _EXACT = 300  # candidates up to which values are drawn jointly; features are faster beyond
 _CERTAIN = 6.0  # a draw is outside Phi(-6) to Phi(6) with probability 2e-9
+_WORSE = 10.0  # deviations above the worst value, where a path counts that does not succeed
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +26,17 @@ class ThompsonSampling:
     r"""A fresh draw :math:`f \sim p(f \mid D)` at every step; its minimiser is next.
 
     Assumes that the model is right: a point is chosen as often as it is believed to be the best.
-    Blind to costs, and to the chance to succeed: in a path, a failure or a broken limit is an
-    ordinary value. The path is addressed by the number of the trial, so it is another at every
-    step (the published LCBench runs drew the same one again), and the same after a resume.
+    Blind to costs. Where evaluations may fail or break a limit, it is drawn too where they
+    succeed, and the lowest value there is next; if there is none, the point that misses success by
+    least. The path is addressed by the number of the trial, so it is another at every step (the
+    published LCBench runs drew the same one again), and the same after a resume.
 
     References:
-        Thompson (1933); Wilson et al. (2020) for the paths.
+        Thompson (1933); Wilson et al. (2020) for the paths; Eriksson and Poloczek (2021) for
+        draws of success.
     """
 
     name: ClassVar[str] = "ts"
-    draws_paths: ClassVar[bool] = True
 
     def bind(self, snapshot: Snapshot) -> TableScore | PathScore:
         """The score on a snapshot."""
@@ -43,16 +47,32 @@ class ThompsonSampling:
             return self.bind(parts[int(chosen)][1])
         rng = stream(snapshot.seed, "thompson", snapshot.trial)
         posterior = snapshot.belief.posterior
+        success, ceiling = snapshot.belief.success, _ceiling(snapshot, posterior)
         if not isinstance(snapshot.domain, Finite):
-            return PathScore(snapshot, sample_paths(posterior, rng, 1))
+            path = sample_paths(posterior, rng, 1)
+            drawn = None if success is None else SuccessPaths.of(success, rng, 1)
+            return PathScore(snapshot, path, drawn, ceiling)
         rows = _that_can_win(snapshot)
         points = snapshot.domain.points[rows]
-        values = np.full(len(snapshot.domain), -np.inf)
         if len(rows) <= _EXACT:
-            values[rows] = -exact_values(posterior, points, rng, 1)[0]
+            drawn_values = exact_values(posterior, points, rng, 1)[0]
         else:
-            values[rows] = -sample_paths(posterior, rng, 1, single=True)(points)[0]
+            drawn_values = sample_paths(posterior, rng, 1, single=True)(points)[0]
+        if success is not None:
+            if len(rows) <= _EXACT:
+                excess = JointSuccess.at(success, points).excess(rng, 1)[0]
+            else:
+                excess = SuccessPaths.of(success, rng, 1).excess(points)[0]
+            worse = ceiling + posterior.unit * excess
+            drawn_values = np.where(excess > 0.0, worse, drawn_values)
+        values = np.full(len(snapshot.domain), -np.inf)
+        values[rows] = -drawn_values
         return TableScore(snapshot, values)
+
+
+def _ceiling(snapshot: Snapshot, posterior: Posterior) -> float:
+    """A value that is worse than all that are of interest."""
+    return float(np.max(snapshot.y)) + _WORSE * posterior.unit
 
 
 def _that_can_win(snapshot: Snapshot) -> Indices:
@@ -90,10 +110,20 @@ class TableScore:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PathScore:
-    """Minus a sample path; evaluated and pending points are left out."""
+    """Minus a sample path; evaluated and pending points are left out.
+
+    Attributes:
+        snapshot: The moment.
+        path: The path.
+        success: The draw of where evaluations succeed; None where they are certain to.
+        ceiling: What a point counts as that just fails to succeed.
+        starts: Points from which searches begin.
+    """
 
     snapshot: Snapshot
     path: Paths
+    success: SuccessPaths | None = None
+    ceiling: float = np.inf
     starts: Array | None = None
 
     @property
@@ -108,9 +138,19 @@ class PathScore:
 
     def __call__(self, X: Array) -> Array:
         """Scores at the rows of X."""
-        return np.where(self.snapshot.barred(X), -np.inf, -self.path(X)[0])
+        value = self.path(X)[0]
+        if self.success is not None:
+            excess = self.success.excess(X)[0]
+            value = np.where(excess > 0.0, self.ceiling + self.unit * excess, value)
+        return np.where(self.snapshot.barred(X), -np.inf, -value)
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
         """Scores and gradients."""
-        value, gradient = self.path.with_gradient(X, np.zeros(len(X), dtype=np.intp))
+        which = np.zeros(len(X), dtype=np.intp)
+        value, gradient = self.path.with_gradient(X, which)
+        if self.success is not None:
+            excess, slope = self.success.excess_with_gradient(X, which)
+            fails = excess > 0.0
+            value = np.where(fails, self.ceiling + self.unit * excess, value)
+            gradient = np.where(fails[:, None], self.unit * slope, gradient)
         return np.where(self.snapshot.barred(X), -np.inf, -value), -gradient

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from stopwise.core.exchange_rate import HOW_TO_CHOOSE_LAM
+from stopwise.core.other_names import meant
 from stopwise.errors import InputError, InputTypeError
 
 T = TypeVar("T")
@@ -43,7 +44,10 @@ def make(
 
 def _named(kind: str, table: Mapping[str, Callable[..., T]], name: str, lam: float | None) -> T:
     if name not in table:
-        message = f"there is no {kind} {name!r}: give one of {', '.join(table)}, or an object."
+        question = meant(name, table)
+        hint = f" ({question})" if question else ""
+        names = ", ".join(table)
+        message = f"there is no {kind} {name!r}{hint}: give one of {names}, or an object."
         raise InputError(message)
     parameters = inspect.signature(table[name]).parameters
     takes = next((p for p in ("lam", "lam0") if p in parameters), None)

@@ -3,8 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from stopwise.errors import InputTypeError
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # Names that other packages use -> ours, and what must be said besides.
 _TIME = ("budget", "with cost='seconds'")
@@ -63,5 +71,27 @@ def meant(name: str, allowed: Iterable[str], elsewhere: Iterable[str] = ()) -> s
         return f"did you mean {ours!r}{', ' * bool(how)}{how}?"
     for by_others in {ours, name} & set(elsewhere):
         return f"{by_others!r} is not set here but in the loop around it"
-    close = get_close_matches(name, known, n=1)
+    close = [] if ours else get_close_matches(name, known, n=1)
     return f"did you mean {close[0]!r}?" if close else ""
+
+
+def says_its_options(function: Callable[P, T]) -> Callable[P, T]:
+    """A function whose error for an unknown option names the nearest one, and all of them."""
+    parameters = inspect.signature(function).parameters.values()
+    options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    first = [p.name for p in parameters if p.name not in options]
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        unknown = [name for name in kwargs if name not in (*options, *first)]
+        if unknown:
+            question = meant(unknown[0], options)
+            hint = f" ({question})" if question else ""
+            message = (
+                f"{unknown[0]!r} is no option of {function.__name__}(){hint}; it has"
+                f" {', '.join(options)}."
+            )
+            raise InputTypeError(message)
+        return function(*args, **kwargs)
+
+    return checked

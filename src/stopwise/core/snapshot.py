@@ -163,7 +163,7 @@ class Snapshot:
     def components(self) -> tuple[tuple[float, Snapshot], ...]:
         """This moment under each posterior of the belief alone, with its weight."""
         parts = self.belief.components
-        if len(parts) == 1 and self.belief.success is None:
+        if len(parts) == 1:
             return ((1.0, self),)
 
         def compute() -> tuple[tuple[float, Snapshot], ...]:

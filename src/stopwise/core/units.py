@@ -23,6 +23,9 @@ _WITH_UNIT = re.compile(r"(.*\S)\s*(?:(%)|\(([^()]+)\)|\[([^\[\]]+)\])")
 class AnswerUnits:
     """The name of the value and the unit of costs, as they are put into sentences.
 
+    Numbers have as many digits as tell them apart from those that they are compared with, which
+    are handed in as ``beside``.
+
     Args:
         value_name: The value, in the user's words; a unit may follow: ``"misread %"``,
             ``"latency (ms)"``. Empty if nobody gave one.
@@ -62,19 +65,20 @@ class AnswerUnits:
         match = _WITH_UNIT.fullmatch(self.value_name)
         return "" if match is None else next(filter(None, match.groups()[1:]))
 
-    def value(self, value: float, std: float = 0.0) -> str:
+    def value(self, value: float, std: float = 0.0, *beside: float) -> str:
         """A value with its name and unit: "misread 1.78 %"."""
-        return f"{self.name} {self.number(value, std)}".strip()
+        return f"{self.name} {self.number(value, std, *beside)}".strip()
 
-    def number(self, value: float, std: float = 0.0) -> str:
+    def number(self, value: float, std: float = 0.0, *beside: float) -> str:
         """A value with its unit, without its name: "1.78 %"."""
-        return f"{measured(value, std)} {self.unit}".strip()
+        return f"{measured(value, std, *beside)} {self.unit}".strip()
 
-    def gain(self, gain: float) -> str:
+    def gain(self, gain: float, *beside: float) -> str:
         """A clause about a gain: "gain 0.12", "lower misread % by 0.12"."""
+        amount = quantity(gain, *beside)
         if not self.value_name:
-            return f"gain {quantity(gain)}"
-        return f"{'raise' if self.rises else 'lower'} {self.value_name} by {quantity(gain)}"
+            return f"gain {amount}"
+        return f"{'raise' if self.rises else 'lower'} {self.value_name} by {amount}"
 
     def cost(self, cost: float) -> str:
         """A cost with its unit: 32, 4.5 hours, $12.50, 12.3 s, 2 min 5 s, 3 h 20 min."""

@@ -2,8 +2,8 @@
 """Ray Tune: a searcher that chooses by cost and ends the search, and a stopper for other searches.
 
 ``StopwiseSearcher`` chooses configurations and finishes when no further one is worth its price.
-``StopwiseStopper`` adds the stopping rule to a search by another algorithm. Guide:
-docs/how-to/ray.md.
+``StopwiseStopper`` adds the stopping rule to a search by another algorithm. ``StopwiseScheduler``
+pauses and resumes trials that report in stages. Guide: docs/how-to/ray.md.
 """
 
 from __future__ import annotations
@@ -30,9 +30,16 @@ except ImportError as error:
     ) from error
 
 from stopwise.integrations._ray_bridge import SET_HERE, CostOption, RayBridge
+from stopwise.integrations._ray_scheduler import StopwiseScheduler
 from stopwise.integrations._ray_space import outward, plain, read_back, read_space, rich, written
 
-__all__ = ["StopwiseSearcher", "StopwiseStopper", "read_results", "read_space"]
+__all__ = [
+    "StopwiseScheduler",
+    "StopwiseSearcher",
+    "StopwiseStopper",
+    "read_results",
+    "read_space",
+]
 
 
 class StopwiseSearcher(Searcher, Stopper):

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, overload
 
 from stopwise.core.html_table import html_table
+from stopwise.core.units import PLAIN, AnswerUnits, titled
 from stopwise.errors import MissingExtraError
 from stopwise.record.outcomes import Infeasible, Outcome
 
@@ -81,9 +82,15 @@ _SHOWN = 20  # evaluations in a notebook's table
 
 @dataclass(frozen=True)  # no slots: what derives from the observations is cached
 class History:
-    """Observations in the order in which they were told."""
+    """Observations in the order in which they were told.
+
+    Args:
+        observations: The observations.
+        units: The names and units in which a notebook shows them.
+    """
 
     observations: tuple[Observation, ...] = ()
+    units: AnswerUnits = field(default=PLAIN, compare=False, repr=False)
 
     def __len__(self) -> int:
         """Number of observations, failed ones included."""
@@ -100,17 +107,22 @@ class History:
     def __getitem__(self, index: int | slice) -> Observation | History:
         """One observation, or a part of the history."""
         if isinstance(index, slice):
-            return History(self.observations[index])
+            return History(self.observations[index], self.units)
         return self.observations[index]
 
     def with_(self, *observations: Observation) -> History:
         """The history with more observations."""
-        return History((*self.observations, *observations))
+        return History((*self.observations, *observations), self.units)
 
     def amended(self, observation: Observation) -> History:
         """The history with another report of one of its trials, in the same place."""
         number = observation.number
-        return History(tuple(observation if o.number == number else o for o in self.observations))
+        changed = tuple(observation if o.number == number else o for o in self.observations)
+        return History(changed, self.units)
+
+    def in_units(self, units: AnswerUnits) -> History:
+        """The same history, shown with other names and units."""
+        return self if units == self.units else History(self.observations, units)
 
     @cached_property
     def succeeded(self) -> tuple[Observation, ...]:
@@ -143,7 +155,8 @@ class History:
             ]
             for o in shown
         ]
-        head = ["trial", *names, "value", "cost", *measured, "message"]
+        value, cost = self.units.value_label, titled("cost", self.units.cost_unit)
+        head = ["trial", *names, value, cost, *measured, "message"]
         if not any(o.message for o in shown):
             head, rows = head[:-1], [row[:-1] for row in rows]
         left_out = len(self) - len(shown)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from stopwise.core.html_table import html_table
 from stopwise.core.quantity import quantity
 
 
@@ -76,6 +77,18 @@ class Promises(Sequence[Promise]):
 
     def __str__(self) -> str:
         return self.words()
+
+    def _repr_html_(self) -> str:
+        """The promises in a notebook: a row for each choice."""
+        if not self.entries:
+            return "<p>Nothing has been promised yet: the acquisition has made no choice.</p>"
+        rows = [
+            (p.trial, p.promised, "pending" if p.delivered is None else p.delivered)
+            for p in self.entries
+        ]
+        said = self.words()
+        head = ("trial", "gain promised", "gain that came")
+        return f"<p>{said[0].upper()}{said[1:]}.</p>{html_table(head, rows)}"
 
     def words(self, of: str = "") -> str:
         """What was promised and what came, as a sentence.

@@ -10,12 +10,15 @@ all other paths gets points too.
 The *need* of a point is how far a path must fall below its mean there to cross, or its deviation
 if that is more. It is the yardstick at that point: a net resolves values to a small part of the
 need, and a path is near the level where only a part of the need is left to fall.
+
+Where evaluations may fail or break a limit, a path crosses only where its draw of success does
+succeed: descents begin at such points of the net, and must end at one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +28,7 @@ from stopwise.core.beliefs.conditioned_paths import PathConditioner
 from stopwise.core.beliefs.distances import square_distances
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.snapshot import Snapshot
-from stopwise.stopping._path_minima import descend_to_level
+from stopwise.stopping._path_minima import descend_to_level, success_paths
 
 _SOBOL = 1024  # points spread evenly over the box
 _GOOD = 3  # best observations whose neighbourhoods are searched
@@ -112,7 +115,8 @@ class Draws:
     def at(cls, snapshot: Snapshot, margin: float, points: Array, part: float) -> Draws:
         """A net over some points and the incumbent that resolves values to a part of the need."""
         points = np.vstack([points, snapshot.X[snapshot.incumbent]])
-        law = snapshot.law(points, from_incumbent=True)
+        certain = replace(snapshot.belief, success=None)  # by value alone
+        law = snapshot.law(points, certain, from_incumbent=True)
         need = np.maximum(law.mean - snapshot.best + margin, law.std)
         net = PathConditioner.at(snapshot.belief.posterior, points, part * need)
         return cls(snapshot, margin, points, need, net)
@@ -123,6 +127,9 @@ class Draws:
         values = self.net.values(normals)
         levels = self._levels(values)
         left = (values - levels[:, None]) / self.need
+        success = success_paths(self.snapshot, rng, n)
+        if success is not None:
+            left[success.excess(self.points) > 0.0] = np.inf
         closest = left.min(axis=1)
         crossing: Mask = closest < 0.0
         paths = np.flatnonzero(~crossing & (closest < near))
@@ -137,12 +144,14 @@ class Draws:
             levels[paths],
             _STEPS,
         )
+        if success is not None:
+            below &= success.excess_with_gradient(low, paths[which])[0] == 0.0
         crossing[paths[which[below]]] = True
         return low, crossing
 
     def _levels(self, values: Array) -> Array:
         """The level of each path: the margin below its value at the incumbent."""
-        if self.snapshot.belief.objective.exact:
+        if self.snapshot.belief.objective.exact or self.snapshot.rests_on_fallback:
             return np.full(len(values), self.snapshot.best - self.margin)
         return values[:, -1] - self.margin
 

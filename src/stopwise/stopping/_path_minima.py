@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from stopwise.core.beliefs.drawn_success import SuccessPaths
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.search.batched_bfgs import batched_bfgs
 from stopwise.core.search.restriction import excluded
@@ -24,6 +25,12 @@ class Functions(Protocol):
     def with_gradient(self, X: Array, which: Indices) -> tuple[Array, Array]:
         """Row i of X on function ``which[i]``: values and gradients."""
         ...
+
+
+def success_paths(snapshot: Snapshot, rng: np.random.Generator, n: int) -> SuccessPaths | None:
+    """n draws of where evaluations succeed; None where they are certain to."""
+    success = snapshot.belief.success
+    return None if success is None else SuccessPaths.of(success, rng, n)
 
 
 def descend(

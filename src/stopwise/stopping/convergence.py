@@ -59,7 +59,5 @@ class Convergence(ThresholdRule):
 
     def sentence(self, now: Signal, level: float) -> str:
         """How long the best value has not changed, and the patience."""
-        return (
-            f"the best value has not changed over the last {now.value:g} evaluations; the patience"
-            f" is {level}"
-        )
+        last = "evaluation" if now.value == 1 else f"{now.value:g} evaluations"
+        return f"the best value has not changed over the last {last}; the patience is {level}"

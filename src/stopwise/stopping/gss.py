@@ -72,8 +72,8 @@ class GSS(ThresholdRule):
         """What the last evaluations gained, and what would be worth going on for."""
         return (
             f"the last {self.window} evaluations gained {quantity(now.facts['gain'])}"
-            f"{now.units.in_value}, which is {quantity(now.value)} of the interquartile range;"
-            f" the least worth going on for is {quantity(level)}"
+            f"{now.units.in_value}, which is {quantity(now.value, level)} of the interquartile"
+            f" range; the least worth going on for is {quantity(level, now.value)}"
         )
 
     def waiting(self, now: Signal) -> str:  # noqa: ARG002

@@ -63,10 +63,11 @@ class LogEIPCMedian(ThresholdRule):
     def sentence(self, now: Signal, level: float) -> str:
         """The gain per cost now, and the fraction of what it was at first."""
         unit = f" {now.units.lam}" if now.units.value_name else ""
+        rate, least = exp_or_inf(now.value), exp_or_inf(level)
         return (
-            f"the best remaining gain per cost is {quantity(exp_or_inf(now.value))}{unit}, and"
+            f"the best remaining gain per cost is {quantity(rate, least)}{unit}, and"
             f" {quantity(self.eta)} of its median over the first {self.initial} evaluations is"
-            f" {quantity(exp_or_inf(level))}{discount(now)}"
+            f" {quantity(least, rate)}{discount(now)}"
         )
 
     def waiting(self, now: Signal) -> str:

@@ -103,21 +103,22 @@ class PBGI(ThresholdRule):
         if math.isnan(cost):
             sentence, of_candidate = "no remaining candidate can gain anything", -math.inf
         else:
-            gain = now.facts["gain"]
+            gain, price = now.facts["gain"], self.lam * cost
             sentence = (
-                f"the best remaining candidate is expected to {gained(now)} and costs"
+                f"the best remaining candidate is expected to {gained(now, price)} and costs"
                 f" {now.units.cost(cost)}"
             )
             if self.lam != 1.0 or currency(now) is None:
-                price = in_currency(self.lam * cost, currency(now))
-                sentence += f", worth {price} at lam = {quantity(self.lam)}"
+                worth = in_currency(price, currency(now), gain)
+                sentence += f", worth {worth} at lam = {quantity(self.lam)}"
             of_candidate = math.log(gain) - math.log(cost) if gain > 0 else now.value
         if not math.isclose(now.value, of_candidate, rel_tol=0.0, abs_tol=1e-6):
             # A smoothed number decides, not this candidate alone.
             side = "at most" if now.value <= level else "above"
+            rate = exp_or_inf(now.value)
             sentence += (
                 f"; averaged over recent steps the gain per cost is"
-                f" {quantity(exp_or_inf(now.value))}, {side} lam = {quantity(self.lam)}"
+                f" {quantity(rate, self.lam)}, {side} lam = {quantity(self.lam, rate)}"
             )
         if now.facts.get("cost_spread", 0.0) > 1.0:
             factor = quantity(exp_or_inf(now.facts["cost_spread"]))

@@ -34,8 +34,8 @@ class ProbabilisticRegretBound(ThresholdRule):
     its risk shared over the looks, lies on one side of delta/2, or until so many exceed epsilon
     that no later look could stop. Before that two bounds may decide without a sample: the largest
     probability of any one point is a lower bound, and on a finite domain the sum over points an
-    upper one. Assumes that f is a path of the model. Paths know no chance to succeed: in them a
-    failure or a broken limit is an ordinary value.
+    upper one. Assumes that f is a path of the model. Where evaluations may fail or break a limit,
+    a path exceeds epsilon only where its draw of success succeeds.
 
     Args:
         epsilon: Regret that does not matter, in objective units. (The paper's are percentage
@@ -131,6 +131,6 @@ class ProbabilisticRegretBound(ThresholdRule):
         how = f"from {samples} samples" if samples else "without a sample"
         return (
             f"the probability that more than {quantity(self.epsilon)} can still be gained"
-            f"{now.units.in_value} is put at {quantity(now.value)} ({how}); the risk"
-            f" allowed is {quantity(level)}"
+            f"{now.units.in_value} is put at {quantity(now.value, level)} ({how}); the risk"
+            f" allowed is {quantity(level, now.value)}"
         )

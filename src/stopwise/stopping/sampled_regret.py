@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The regret of stopping now, f(x*) - min f: samples of it, and the chance that it is large."""
+"""The regret of stopping now, f(x*) - min f: samples of it, and the chance that it is large.
+
+The minimum is over what succeeds: where evaluations may fail or break a limit, a draw says of
+every point whether it does, and nothing is gained at one that does not.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from stopwise.acquisition.improvement import ImprovementBy
+from stopwise.core.beliefs.drawn_success import JointSuccess, SuccessPaths
 from stopwise.core.beliefs.laws import Loss
 from stopwise.core.beliefs.paths import JointDraws, Paths, sample_paths
 from stopwise.core.numerics import scipy_parts
@@ -17,7 +22,7 @@ from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
 from stopwise.stopping._crossing import Crossings
-from stopwise.stopping._path_minima import descend
+from stopwise.stopping._path_minima import descend, success_paths
 
 _NEGLIGIBLE = 1e-5  # chance, in all, of the candidates that are not sampled
 _EXACT = 2500  # candidates up to which values are drawn jointly
@@ -79,7 +84,7 @@ def _exceedances_of_one(
 
 
 def _is_single(snapshot: Snapshot) -> bool:
-    """Whether the belief is one posterior, whose promises are trusted and certain to be had."""
+    """Whether the belief is one posterior, whose promises are trusted."""
     return snapshot.components[0][1] is snapshot and snapshot.belief.trust == 1.0
 
 
@@ -105,7 +110,8 @@ def _finite_exceedances(
 
     def by_paths(rng: np.random.Generator, n: int) -> Mask:
         paths = sample_paths(snapshot.belief.posterior, rng, n)
-        return _lowest(paths, points) < _path_best(snapshot, paths) - margin
+        lowest = _lowest(paths, points, success_paths(snapshot, rng, n))
+        return lowest < _path_best(snapshot, paths) - margin
 
     return by_paths
 
@@ -129,15 +135,17 @@ def _regrets_of_one(snapshot: Snapshot, rng: np.random.Generator, n: int) -> Arr
     if isinstance(domain, Finite) and len(domain) <= _EXACT:
         return _joint_regrets(snapshot, domain.points, snapshot.loss)(rng, n)
     paths = sample_paths(snapshot.belief.posterior, rng, n)
+    success = success_paths(snapshot, rng, n)
     if isinstance(domain, Finite):
-        lowest = _lowest(paths, domain.points)
+        lowest = _lowest(paths, domain.points, success)
     else:
-        lowest = _path_minima(snapshot, paths)
+        lowest = _path_minima(snapshot, paths, success)
     return _lost(_path_best(snapshot, paths), lowest, snapshot.loss)
 
 
 def _lost(best: Array, lowest: Array, loss: Loss | None) -> Array:
     """How much worse the best values are than the lowest, or by how much less they are worth."""
+    lowest = np.minimum(lowest, best)  # where nothing succeeds it is infinite
     if loss is None:
         return np.maximum(best - lowest, 0.0)
     return np.asarray(np.maximum(loss(best) - loss(lowest), 0.0))
@@ -163,13 +171,16 @@ def _joint_regrets(
     snapshot: Snapshot, points: Array, loss: Loss | None = None
 ) -> Callable[[np.random.Generator, int], Array]:
     """Regrets over some candidates, from their exact joint distribution."""
-    exact = snapshot.belief.objective.exact
     rows = np.vstack([points, snapshot.X[snapshot.incumbent]])
     draws = JointDraws.at(snapshot.belief.posterior, rows)
+    success = snapshot.belief.success
+    succeeding = None if success is None else JointSuccess.at(success, points)
 
     def draw(rng: np.random.Generator, n: int) -> Array:
         values = draws(rng, n)
-        best = np.asarray(snapshot.best) if exact else values[:, -1]
+        best = np.asarray(snapshot.best) if _is_known(snapshot) else values[:, -1]
+        if succeeding is not None:  # the incumbent has
+            values[:, :-1][succeeding.excess(rng, n) > 0.0] = np.inf
         return _lost(best, values.min(axis=1), loss)
 
     return draw
@@ -177,25 +188,39 @@ def _joint_regrets(
 
 def _path_best(snapshot: Snapshot, paths: Paths) -> Array:
     """The incumbent's value on each path; the observed one where that is exact."""
-    if snapshot.belief.objective.exact:
+    if _is_known(snapshot):
         return np.full(len(paths), snapshot.best)
     return paths(snapshot.X[snapshot.incumbent][None, :])[:, 0]
 
 
-def _path_minima(snapshot: Snapshot, paths: Paths) -> Array:
+def _is_known(snapshot: Snapshot) -> bool:
+    """Whether the best value is the same on all paths: observed exactly, or the fallback."""
+    return snapshot.belief.objective.exact or snapshot.rests_on_fallback
+
+
+def _path_minima(snapshot: Snapshot, paths: Paths, success: SuccessPaths | None) -> Array:
     """The lowest value of each path over a box, by screening and descending."""
-    X = _screen(snapshot)
-    values = paths(X)
+    X, which = _screen(snapshot), np.arange(len(paths))
+    values = _succeeding(paths, X, success)
     lowest: Array = values.min(axis=1)
     for starts in np.argsort(values, axis=1)[:, :_DESCENTS].T:
-        _, minima = descend(snapshot, paths, np.arange(len(paths)), X[starts])
+        ends, minima = descend(snapshot, paths, which, X[starts])
+        if success is not None:
+            excess, _ = success.excess_with_gradient(ends, which)
+            minima = np.where(excess > 0.0, np.inf, minima)
         lowest = np.minimum(lowest, minima)
     return lowest
 
 
-def _lowest(paths: Paths, X: Array) -> Array:
+def _succeeding(paths: Paths, X: Array, success: SuccessPaths | None) -> Array:
+    """Values of paths at the rows of X; infinite where they do not succeed."""
+    return paths(X) if success is None else np.where(success.excess(X) > 0.0, np.inf, paths(X))
+
+
+def _lowest(paths: Paths, X: Array, success: SuccessPaths | None) -> Array:
     """The lowest value of each path over many points, without holding all values at once."""
-    blocks = (paths(X[start : start + _POOL]) for start in range(0, len(X), _POOL))
+    starts = range(0, len(X), _POOL)
+    blocks = (_succeeding(paths, X[start : start + _POOL], success) for start in starts)
     return np.asarray(np.min([block.min(axis=1) for block in blocks], axis=0))
 
 

@@ -59,11 +59,6 @@ class SignalKind:
     beyond_marginals: str = ""
 
     @property
-    def draws_paths(self) -> bool:
-        """Whether it is computed from sample paths, which know no chance to succeed."""
-        return SAMPLE_PATHS in self.beyond_marginals
-
-    @property
     def reads_price(self) -> bool:
         """Whether it changes with prices."""
         return self.reads == "model and price"
@@ -141,15 +136,18 @@ def currency(now: Signal) -> str | None:
     return next(names, None)
 
 
-def in_currency(amount: float, unit: str | None) -> str:
+def in_currency(amount: float, unit: str | None, *beside: float) -> str:
     """An amount with the name of its currency, if it has one."""
-    return f"{quantity(amount)} {unit}" if unit else quantity(amount)
+    text = quantity(amount, *beside)
+    return f"{text} {unit}" if unit else text
 
 
-def gained(now: Signal) -> str:
+def gained(now: Signal, *beside: float) -> str:
     """A clause about the gain: "gain 0.1", or "be worth 12 dollars more" with a utility."""
     unit, gain = currency(now), now.facts["gain"]
-    return now.units.gain(gain) if unit is None else f"be worth {in_currency(gain, unit)} more"
+    if unit is None:
+        return now.units.gain(gain, *beside)
+    return f"be worth {in_currency(gain, unit, *beside)} more"
 
 
 def discount(now: Signal) -> str:

@@ -91,8 +91,8 @@ class SRGapMedian(ThresholdRule):
         """What the last evaluation changed, and the fraction of what the first ones did."""
         return (
             f"the last evaluation moved the expected regret{now.units.in_value} by at most"
-            f" {quantity(now.value)}, and {quantity(self.chi)} of its median over the"
-            f" first {self.initial} evaluations is {quantity(level)}"
+            f" {quantity(now.value, level)}, and {quantity(self.chi)} of its median over the"
+            f" first {self.initial} evaluations is {quantity(level, now.value)}"
         )
 
     def waiting(self, now: Signal) -> str:

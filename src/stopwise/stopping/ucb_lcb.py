@@ -84,6 +84,6 @@ class UCBLCB(ThresholdRule):
     def sentence(self, now: Signal, level: float) -> str:
         """What can be gained at most, and the tolerance."""
         return (
-            f"the confidence bounds leave at most {quantity(now.value)} to be gained"
-            f"{now.units.in_value}; the tolerance is {quantity(level)}"
+            f"the confidence bounds leave at most {quantity(now.value, level)} to be gained"
+            f"{now.units.in_value}; the tolerance is {quantity(level, now.value)}"
         )

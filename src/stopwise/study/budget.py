@@ -7,7 +7,7 @@ Xie et al. (2026), Section 3.1.1.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -106,11 +106,22 @@ class Budget:
             check_pays_for(self.total, design)
 
 
+def end_of_design(snapshot: Snapshot, size: int) -> Snapshot:
+    """The moment after the first observations; now, if nothing kept the limits then.
+
+    Where evaluations succeed is believed as it is now.
+    """
+    first = snapshot.prefix(size)
+    if not math.isfinite(first.best):
+        return snapshot
+    return replace(first, belief=replace(first.belief, success=snapshot.belief.success))
+
+
 def expected_range(snapshot: Snapshot, samples: int = SAMPLES) -> Range:
     """U = E[y* - min f | data], the expected possible gain, from posterior paths.
 
     It is conditioned on the data of the initial design; the prior alone would give about twice as
-    much.
+    much. The minimum is over what succeeds in a draw; gains are counted by what they are worth.
 
     Args:
         snapshot: The moment, such as after the initial design.

@@ -3,23 +3,33 @@
 
 A budget without lam stops when nothing affordable remains, whatever is still to be gained. But
 PBGI-D has a lam, U/(B - C), halved each time the stopping rule would have triggered, and by it the
-rule has an answer at every moment.
+rule has an answer at every moment. Its signal is recorded as that of any rule; once nothing is
+affordable any more, it is that of what one would evaluate with more money.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from stopwise.acquisition import PBGID, Acquisition
+from stopwise.acquisition import PBGID, Acquisition, LogEIPC
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
-from stopwise.core.traces import Trace
-from stopwise.stopping import PBGI
-from stopwise.stopping.signals import GAIN_PER_COST
+from stopwise.core.traces import Signal, Trace
+from stopwise.stopping import PBGI, LogEIPCMedian
+from stopwise.stopping.signals import GAIN_PER_COST, gain_per_cost
 from stopwise.stopping.verdict import Verdict
-from stopwise.study.lam_ladder import with_this_moment
 from stopwise.study.options import StudyOptions
+
+
+@dataclass(frozen=True, slots=True)
+class WorthRecorder(LogEIPCMedian):
+    """Records what going on would gain per cost, where a budget alone decides; nobody obeys it."""
+
+    def signal(self, snapshot: Snapshot) -> Signal:
+        """The supremum of log EI per cost; with more money, if nothing is affordable."""
+        return gain_per_cost(beyond_budget(snapshot))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,28 @@ class BudgetWorth:
             f" {self.verdict.reason}."
         )
 
+    @property
+    def while_money_is_left(self) -> str:
+        """A clause about the answer, while the budget goes on."""
+        if self.verdict.stop:
+            return (
+                f"; at {self._price} nothing that remains is worth its price, but a budget is used"
+                " up"
+            )
+        return f", and at {self._price} the next evaluation is worth its price"
+
+    @property
+    def after_the_last(self) -> str:
+        """A clause about the answer, once nothing is affordable."""
+        would = "would not" if self.verdict.stop else "would"
+        return f"; with more money, at {self._price}, going on {would} be worth its price"
+
+    @property
+    def _price(self) -> str:
+        if self.lam == self.lam0:
+            return f"the lam of {quantity(self.lam)} that the budget has set"
+        return f"the lam of {quantity(self.lam)} (that of the budget was halved)"
+
 
 def budget_worth(
     options: StudyOptions,
@@ -62,11 +94,26 @@ def budget_worth(
     """
     if not options.budget_decides or not isinstance(acquisition, PBGID):
         return None
-    trace = with_this_moment(traces.get(GAIN_PER_COST.key, Trace()), snapshot)
+    trace = trace_of_budget(traces, snapshot)
     if not len(trace) or trace.current.n != snapshot.n:
         return None
     lam = lams_of_budget(acquisition, trace)[trace.current.t]
     return BudgetWorth(acquisition.lam0, lam, PBGI(lam).verdict(trace.in_units(options.units)))
+
+
+def trace_of_budget(traces: Mapping[str, Trace], snapshot: Snapshot) -> Trace:
+    """The record, and the present signal if it is not in it: looking records nothing."""
+    trace = traces.get(GAIN_PER_COST.key, Trace())
+    if snapshot.t < 0 or not snapshot.has_incumbent or trace.current.n == snapshot.n:
+        return trace
+    return Trace.of((*trace.signals, WorthRecorder().signal(snapshot)))
+
+
+def beyond_budget(snapshot: Snapshot) -> Snapshot:
+    """The moment; if nothing that remains is affordable, as it would be with more money."""
+    if math.isinf(snapshot.left) or snapshot.sup(LogEIPC()).x is not None:
+        return snapshot
+    return replace(snapshot, left=math.inf)
 
 
 def lams_of_budget(acquisition: PBGID, trace: Trace) -> dict[int, float]:

@@ -27,7 +27,7 @@ from stopwise.core.space.held import Holding
 from stopwise.errors import InputError
 from stopwise.record.events import LambdaChosen
 from stopwise.stopping import LogEIPCMedian
-from stopwise.study.budget import expected_range
+from stopwise.study.budget import end_of_design, expected_range
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.initial_design import InitialDesign
@@ -91,6 +91,11 @@ class Choosing:
             return self._fixed
         lam0 = self._context.state.lam0
         return None if lam0 is None else PBGID(lam0)
+
+    def set_lam_of_budget(self) -> None:
+        """Set the lambda of a budget that chooses one, once there is something to improve on."""
+        if self.acquisition is None and math.isfinite(self._snapshots.now().best):
+            self._chosen_by_budget()
 
     def choose(self, holding: Holding | None = None, search: Search | None = None) -> Choice:
         """The choice of the acquisition; a further point of the design while data are too few.
@@ -171,8 +176,7 @@ class Choosing:
     def _chosen_by_budget(self) -> PBGID:
         """PBGI-D at the lambda of the budget, U/(B - C); fixed once the initial design is done."""
         snapshot = self._snapshots.now()
-        first = snapshot.prefix(min(self._design.size, snapshot.n))
-        first = first if math.isfinite(first.best) else snapshot  # nothing kept the limits then
+        first = end_of_design(snapshot, min(self._design.size, snapshot.n))
         spread = snapshot.belief.objective.unit
         gain = max(expected_range(first).value, _LEAST_GAIN * spread)
         budget = self._context.budget.total or 0.0

@@ -6,12 +6,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from stopwise.acquisition import PBGID
 from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import listed
 from stopwise.errors import InputError
 from stopwise.record.history import History
 from stopwise.stopping import StoppingRule, Verdict, make_rule
 from stopwise.stopping.signals import EVALUATIONS
+from stopwise.study.budget_worth import BudgetWorth, budget_worth
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import (
     budget_verdict,
@@ -119,16 +121,31 @@ class Deciding:
         left = self._spending.left
         if left > 0 and cheapest <= self._spending.most_payable:
             return None
-        units, spent = self._context.options.units, state.history.spent
-        return budget_verdict(units, spent=spent, budget=budget, left=left, cheapest=cheapest)
+        worth = self._worth() if n else None
+        return budget_verdict(
+            self._context.options.units,
+            spent=state.history.spent,
+            budget=budget,
+            left=left,
+            cheapest=cheapest,
+            worth="" if worth is None else worth.after_the_last,
+        )
+
+    def _worth(self) -> BudgetWorth | None:
+        """Whether going on is worth it at the lam that a budget has set, if it alone decides."""
+        state = self._context.state
+        acquisition = None if state.lam0 is None else PBGID(state.lam0)
+        now = self._snapshots.now()
+        return budget_worth(self._context.options, acquisition, state.traces, now)
 
     def _of_rules(self) -> Verdict:
         """The verdict of the first rule that stops; if none does, of the first rule."""
         verdicts = [self._of_rule(rule) for rule in self._rules]
         if not verdicts:  # the budget alone decides
             left, budget = self._spending.left, self._context.budget.total or 0.0
-            units = self._context.options.units
-            sentence = f"{units.cost(left)} of {units.cost(budget)} are left: go on"
+            units, worth = self._context.options.units, self._worth()
+            clause = "" if worth is None else worth.while_money_is_left
+            sentence = f"{units.cost(left)} of {units.cost(budget)} are left{clause}: go on"
             verdicts = [Verdict.not_yet("budget", sentence)]
         return next((v for v in verdicts if v.stop), verdicts[0])
 

@@ -24,5 +24,8 @@ class Silent:
     def changed(self, study: Study) -> None:
         """Something was asked, told or answered."""
 
+    def interrupted(self, running: int) -> None:
+        """The run was interrupted while an executor is at work on some trials."""
+
     def end(self, study: Study, result: Result) -> None:
         """The run is over."""

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.acquisition import ACQUISITIONS
 from stopwise.acquisition.chance_per_cost import ChancePerCost
 from stopwise.acquisition.logeipc import LogEIPC
 from stopwise.acquisition.one_observation import best_observation, values_one_observation
@@ -29,7 +28,7 @@ from stopwise.record.promises import Promises
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.stopping.signals import in_currency
 from stopwise.stopping.verdict import Verdict
-from stopwise.study.budget_worth import budget_worth
+from stopwise.study.budget_worth import beyond_budget, budget_worth
 from stopwise.study.context import StudyContext
 from stopwise.study.lam_ladder import ladder, own_lam
 from stopwise.study.options import StudyOptions
@@ -59,7 +58,6 @@ def explain(
             *_remaining_actions(context, snapshot, rules),
             *_by_budget(context, snapshot),
             *_of_success(context, snapshot),
-            *_of_paths(context, snapshot, rules),
             *kept,
             *_of_readings(readings_of(context, snapshot.belief.objective)),
             *_ladder(context, snapshot, rules),
@@ -83,7 +81,8 @@ def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
     """When other lams would have stopped; where there is no lam, nothing."""
     state, options = context.state, context.options
     lam = own_lam(rules, options.lam, state.lam0)
-    if lam is None or snapshot.sup(LogEIPC()).x is None:
+    remains = beyond_budget(snapshot) if options.budget_decides else snapshot
+    if lam is None or remains.sup(LogEIPC()).x is None:
         return []
     rungs = ladder(
         state.traces,
@@ -93,6 +92,7 @@ def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
         lam,
         sign=options.sign,
         units=options.units,
+        by_budget=options.budget_decides,
     )
     return rungs.lines[:-1]  # at which lam it would stop now is said before
 
@@ -119,24 +119,13 @@ def _of_success(context: StudyContext, snapshot: Snapshot) -> list[str]:
         return []
     failed, infeasible = (sum(getattr(o, of) for o in history) for of in ("failed", "infeasible"))
     chance = math.exp(float(snapshot.belief.log_chance(best.x[None, :])[0]))
+    broke = "" if context.options.limits is None else f" and {infeasible} broke a limit"
     says = (
-        f"Of {len(history)} evaluations {failed} failed and {infeasible} broke a limit; that"
+        f"Of {len(history)} evaluations {failed} failed{broke}; that"
         f" candidate is expected to succeed with probability {quantity(chance)}, with which its"
         " gain counts."
     )
     return [says]
-
-
-def _of_paths(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]) -> list[str]:
-    """Who draws sample paths, where some evaluations failed or broke a limit."""
-    chosen = context.options.acquisition
-    chosen = ACQUISITIONS[chosen] if isinstance(chosen, str) else chosen  # type: ignore[assignment]
-    who = ["the acquisition"] if getattr(chosen, "draws_paths", False) else []
-    who += [f"the rule {r.name!r}" for r in rules if traits_of(r).signal.draws_paths]
-    if snapshot.belief.success is None or not who:
-        return []
-    says = f"Drawn from sample paths: {', '.join(who)}. A path knows no chance to succeed"
-    return [f"{says}: in it a failure, or a point that breaks a limit, is an ordinary value."]
 
 
 def _remaining(
@@ -146,9 +135,12 @@ def _remaining(
     said: AnswerUnits,
 ) -> str:
     """The best remaining candidate, its expected gain and cost, and the lam at which to go on."""
-    best = snapshot.sup(LogEIPC())
+    with_money, who_pays = beyond_budget(snapshot), ""
+    best = with_money.sup(LogEIPC())
     if best.x is None:
         return "Nothing remains to be evaluated."
+    if with_money is not snapshot:
+        who_pays = "Nothing that remains is affordable. With more money: t"
     log_cost = _log_price(snapshot, best.x)
     gain, cost = math.exp(best.value + log_cost), math.exp(log_cost)
     has_lam = any(traits_of(rule).lam is not None for rule in rules)
@@ -157,10 +149,12 @@ def _remaining(
     if snapshot.loss is not None:
         gained = f"be worth {in_currency(gain, snapshot.currency)} more"
         unit = f"{snapshot.currency or 'units of worth'} per {said.cost_unit or 'unit of cost'}"
+    lams = [lam for rule in rules if (lam := traits_of(rule).lam) is not None]
     return (
-        f"The best remaining candidate is {settings(decode(best.x[None, :])[0])}: it is expected"
+        f"{who_pays or 'T'}he best remaining candidate is"
+        f" {settings(decode(best.x[None, :])[0])}: it is expected"
         f" to {gained} and costs {said.cost(cost)}.\n{who} would go on for any lam below"
-        f" {quantity(exp_or_inf(best.value))} ({unit})."
+        f" {quantity(exp_or_inf(best.value), *lams)} ({unit})."
     )
 
 

@@ -22,7 +22,7 @@ from stopwise.core.space import Finite
 from stopwise.core.units import PLAIN, AnswerUnits
 from stopwise.errors import InputError
 from stopwise.stopping import StoppingRule, traits_of
-from stopwise.study.budget import expected_range
+from stopwise.study.budget import end_of_design, expected_range
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.initial_design import InitialDesign
@@ -90,6 +90,12 @@ class Guarantee:
             f"Evaluations: at most {_whole(bound)}, the initial design included, with probability"
             f" {probability}."
         )
+
+    def _repr_html_(self) -> str:
+        """The guarantee in a notebook: its sentences."""
+        from html import escape  # only where somebody looks
+
+        return "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
 
     def __str__(self) -> str:
         lines = [f"Not proved here: {reason}." for reason in self.broken]
@@ -199,11 +205,6 @@ def _unproved(context: StudyContext, snapshot: Snapshot) -> list[str]:
         unproved.append("gains are counted by what values are worth, not by the values")
     if context.options.limits is not None:
         unproved.append("whether limits are kept is learned from the data, not given")
-    if snapshot.belief.success is not None:
-        unproved.append(
-            "U is drawn from sample paths, in which a failure or a broken limit is an ordinary"
-            " value"
-        )
     return unproved
 
 
@@ -221,8 +222,7 @@ def _first(snapshot: Snapshot, size: int) -> Snapshot:
     if math.isinf(snapshot.best):
         message = "a guarantee needs an evaluation that keeps all limits, or a fallback=."
         raise InputError(message)
-    first = snapshot.prefix(size)
-    return first if math.isfinite(first.best) else snapshot
+    return end_of_design(snapshot, size)
 
 
 def guarantee_of(

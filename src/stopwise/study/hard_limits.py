@@ -53,12 +53,27 @@ def cap_verdict(asked: int, most: int | None) -> Verdict | None:
 
 
 def budget_verdict(
-    units: AnswerUnits, *, spent: float, budget: float, left: float, cheapest: float
+    units: AnswerUnits,
+    *,
+    spent: float,
+    budget: float,
+    left: float,
+    cheapest: float,
+    worth: str = "",
 ) -> Verdict:
-    """Stop: the cheapest remaining evaluation is expected to cost more than what is left."""
+    """Stop: the cheapest remaining evaluation is expected to cost more than what is left.
+
+    Args:
+        units: The unit of costs.
+        spent: What is spent.
+        budget: What might have been.
+        left: What is left of it.
+        cheapest: What the cheapest evaluation is expected to cost.
+        worth: A clause about whether going on would be worth it with more money.
+    """
     sentence = (
         f"{units.cost(spent)} of the budget of {units.cost(budget)} are spent and"
         f" {units.cost(left)} are left, where the cheapest remaining evaluation is expected to"
-        f" cost {units.cost(cheapest)}"
+        f" cost {units.cost(cheapest)}{worth}"
     )
     return Verdict(True, "budget", cheapest, left, f"{sentence}: stop")  # noqa: FBT003

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stopwise.core.exchange_rate import check_lam
+from stopwise.core.html_table import html_table
 from stopwise.core.numerics.limits import as_amount, exp_or_inf
 from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.quantity import quantity
@@ -45,6 +46,7 @@ class Rung(NamedTuple):
         best: The best value by then; None if there was none.
         is_given: Whether it is the lam of the study.
         units: The names and units in which it is put into words.
+        by_budget: Whether the lam of the study was set by its budget.
     """
 
     lam: float
@@ -53,6 +55,14 @@ class Rung(NamedTuple):
     best: float | None
     is_given: bool = False
     units: AnswerUnits = PLAIN
+    by_budget: bool = False
+
+    @property
+    def origin(self) -> str:
+        """Who has set this lam, in brackets; empty if it is only one to compare with."""
+        if not self.is_given:
+            return ""
+        return " (set by the budget)" if self.by_budget else " (given)"
 
     @property
     def when(self) -> str:
@@ -64,7 +74,13 @@ class Rung(NamedTuple):
     @property
     def words(self) -> str:
         """When it would have stopped, what was spent then, and found."""
-        found = "nothing found" if self.best is None else f"best {self.units.value(self.best)}"
+        return self.words_beside()
+
+    def words_beside(self, *bests: float) -> str:
+        """The same, with as many digits as tell the best value apart from others."""
+        found = "nothing found"
+        if self.best is not None:
+            found = f"best {self.units.value(self.best, 0.0, *bests)}"
         return f"{self.when} ({self.units.cost(self.spent)} spent, {found})"
 
 
@@ -99,8 +115,9 @@ class LamLadder(Sequence[Rung]):
         if not self.rungs:
             return []
         title = f"When other lams would have stopped ({CAVEAT}):"
+        bests = [rung.best for rung in self.rungs if rung.best is not None]
         rows = [
-            f"  lam = {quantity(rung.lam)}{' (given)' if rung.is_given else ''}: {rung.words}"
+            f"  lam = {quantity(rung.lam)}{rung.origin}: {rung.words_beside(*bests)}"
             for rung in self.rungs
         ]
         now = (
@@ -113,12 +130,31 @@ class LamLadder(Sequence[Rung]):
     def __str__(self) -> str:
         return "\n".join(self.lines) or "No signal is recorded yet."
 
+    def _repr_html_(self) -> str:
+        """The ladder in a notebook."""
+        if not self.rungs:
+            return "<p>No signal is recorded yet.</p>"
+        units = self.rungs[0].units
+        bests = [rung.best for rung in self.rungs if rung.best is not None]
+        rows = [
+            (
+                f"{quantity(rung.lam)}{rung.origin}",
+                rung.when,
+                units.cost(rung.spent),
+                "" if rung.best is None else quantity(rung.best, *bests),
+            )
+            for rung in self.rungs
+        ]
+        head = ("lam", "would have stopped", "spent by then", f"best {units.value_label} by then")
+        now = self.lines[-1] if self.stops_now is not None else ""
+        return f"{html_table(head, rows)}<p>{CAVEAT[0].upper()}{CAVEAT[1:]}. {now}</p>"
+
     def as_json(self) -> dict[str, Any]:
         """The ladder as JSON can hold it."""
         now = None if self.stops_now is None else number(self.stops_now)
         rungs = [rung._asdict() for rung in self.rungs]
         for rung in rungs:
-            del rung["units"]
+            del rung["units"], rung["by_budget"]
         return {"rungs": rungs, "stops_now": now}
 
 
@@ -159,6 +195,7 @@ def lam_ladder(study: Study | Result, lams: Sequence[float] | None = None) -> La
         lams=lams,
         sign=study.options.sign,
         units=study.options.units,
+        by_budget=study.options.budget_decides,
     )
 
 
@@ -193,6 +230,7 @@ def ladder(
     lams: Sequence[float] | None = None,
     sign: float = 1.0,
     units: AnswerUnits = PLAIN,
+    by_budget: bool = False,
 ) -> LamLadder:
     """The ladder from recorded signals and this moment; see ``lam_ladder``.
 
@@ -205,6 +243,7 @@ def ladder(
         lams: The values; some around its own if left out.
         sign: 1 to minimise, -1 to maximise.
         units: The names and units of values and costs.
+        by_budget: Whether the study's own lam was set by its budget.
     """
     trace = with_this_moment(traces.get(GAIN_PER_COST.key, Trace()), snapshot)
     if not len(trace):
@@ -219,7 +258,9 @@ def ladder(
         for value, each in zip(values, replayed, strict=True)
     ]
     own = None if lam is None else float(lam)
-    said = tuple(r._replace(is_given=r.lam == own, units=units) for r in rungs)
+    said = tuple(
+        r._replace(is_given=r.lam == own, units=units, by_budget=by_budget) for r in rungs
+    )
     return LamLadder(said, now)
 
 

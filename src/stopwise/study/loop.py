@@ -187,7 +187,11 @@ def _run_side_by_side(
             progress.changed(study)
         if not running:
             return
-        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        try:
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+        except KeyboardInterrupt:
+            progress.interrupted(len(running))
+            raise
         for future in sorted(done, key=lambda f: running[f].number):
             _tell(study, running.pop(future), future.result(), cost)
         progress.changed(study)

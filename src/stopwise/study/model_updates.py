@@ -285,14 +285,7 @@ class ModelUpdates:
         else:
             best = float(np.min(kept)) if len(kept) else -math.inf
             believed = belief.with_failures(failed, best)
-        if success is None:
-            return believed
-        paths = belief.own
-        if feasible is not None and not feasible.all():
-            raised = np.where(feasible, y, np.maximum(y, ordinary))
-            paths = self._as_fitted(X, raised, history, belief.fitted).own
-        paths = replace(belief, objective=paths).with_failures(failed, ordinary).own
-        return replace(believed, success=success, paths=paths)
+        return believed if success is None else replace(believed, success=success)
 
     def _failed(self, history: History, evaluated: Array) -> Array:
         """Points that failed, each once, without those that gave a value at another time."""

@@ -69,7 +69,7 @@ class ReadableStudy:
     @exclusive
     def history(self) -> History:
         """Every observation, in the user's units."""
-        return self._context.history
+        return self._context.history.in_units(self.options.units)
 
     @property
     @exclusive

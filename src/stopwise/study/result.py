@@ -110,6 +110,10 @@ class Result:
         """Expected and actual cost of every trial."""
         return self._plot("costs")
 
+    def plot_curves(self) -> Plot:
+        """The curves of evaluations in stages, and where each was left."""
+        return self._plot("curves")
+
     def plot_promises(self) -> Plot:
         """The gains that choices promised, against those that came, added up."""
         return self._plot("promises")

@@ -56,17 +56,18 @@ def tell_or_save(
     *,
     message: str = "",
     outcomes: Mapping[str, float] | None = None,
+    step: int | None = None,
 ) -> None:
-    """Tell an evaluation; if it cannot be written, tell it to a copy of the journal.
+    """Tell an evaluation or a stage; if it cannot be written, tell it to a copy of the journal.
 
     The error is raised all the same. It says where the copy is, or, if there is none, the value.
     """
     try:
-        study.tell(trial, value, cost, message=message, outcomes=outcomes)
+        study.tell(trial, value, cost, message=message, outcomes=outcomes, step=step)
     except JournalError as error:
         try:
             path = study.move_journal()
-            study.tell(trial, value, cost, message=message, outcomes=outcomes)
+            study.tell(trial, value, cost, message=message, outcomes=outcomes, step=step)
         except StopwiseError as another:
             unsaved = (
                 f"{error} Not in the journal: trial {trial.number}, {dict(trial.params)}, gave"

@@ -35,6 +35,7 @@ from stopwise.record.journal.codec import ParamsCodec
 from stopwise.stopping import StoppingRule, Verdict
 from stopwise.study.asking import Asking
 from stopwise.study.budget import Budget
+from stopwise.study.budget_worth import WorthRecorder
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.deciding import Deciding, made_rules, obeyed_rules
@@ -124,6 +125,7 @@ class Study(StagedStudy):
         self._choosing = Choosing(context, design, spending, snapshots, promising)
         self.rules = obeyed_rules(options)
         self.watched = made_rules(options.watch, options.lam)
+        self._unobeyed = [WorthRecorder()] if options.budget_decides else []
         self._deciding = Deciding(context, design, spending, snapshots, self.rules)
         self._asking = Asking(context, design, spending, self._choosing)
         self._staged: StagedParts | None = None
@@ -294,7 +296,8 @@ class Study(StagedStudy):
             return self._deciding.unanswered()
         self._design.give_up()
         if self._design.is_done:
-            self._snapshots.record([*self.rules, *self.watched])
+            self._snapshots.record([*self.rules, *self.watched, *self._unobeyed])
+            self._choosing.set_lam_of_budget()
         verdict = self._deciding.verdict()
         if verdict != log.state.verdict:
             log.commit(VerdictGiven(verdict), began)

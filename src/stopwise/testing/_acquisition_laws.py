@@ -76,6 +76,7 @@ def gradient(case: AcquisitionCase) -> None:
         if not hasattr(score, "with_gradient"):
             continue
         X = free_points(snapshot)
+        X = X[score(X) > -np.inf]  # a score may leave out what has hardly a chance to succeed
         _, given = score.with_gradient(X.copy())
         for column in np.flatnonzero(snapshot.domain.real):  # type: ignore[union-attr]
             step = np.zeros(X.shape[1])

@@ -11,7 +11,7 @@ from stopwise.core.space import Real, Space
 from stopwise.stopping import FixedTrials, StoppingRule
 from stopwise.study import Study
 from stopwise.testing._law import Case, same
-from stopwise.testing._problems import TABLE, cost_of, height
+from stopwise.testing._problems import TABLE, TREE, TREE_OPTIONS, cost_of, height, strain
 
 _INITIAL, _STEPS = 4, 5
 _NEVER = FixedTrials(10**6)
@@ -29,7 +29,7 @@ def acquisition_looked_at(case: Case[Acquisition]) -> None:
 
     options: dict[str, Any] = {"acquisition": acquisition, "stopping": _NEVER}
     for what, space, more in (
-        ("table", TABLE, {"cost": cost_of, **_QUICK}),
+        ("tree with limits and a utility", TREE, {**TREE_OPTIONS, **_QUICK}),
         ("table with a budget", TABLE, {"cost": cost_of, "budget": _BUDGET, **_QUICK}),
         ("box", _LINE, {}),
     ):
@@ -44,7 +44,7 @@ def rule_looked_at(case: Case[StoppingRule]) -> None:
         rule.signal(study.snapshot())
 
     options: dict[str, Any] = {"acquisition": LogEIPC(), "cost": cost_of}
-    _same_path("obeyed", TABLE, {**options, "stopping": rule}, look)
+    _same_path("obeyed", TREE, {**options, **TREE_OPTIONS, "stopping": rule}, look)
     by_budget: dict[str, Any] = {"cost": cost_of, "budget": _BUDGET, "watch": [rule], **_QUICK}
     _same_path("watched, with a budget", TABLE, by_budget, look)
 
@@ -67,5 +67,6 @@ def _path(space: Space, options: dict[str, Any], look: Callable[[Study], None]) 
                 look(study)
             path.append(step())
         [trial] = study.pending
-        study.tell(trial, float(height(study.domain.encode(trial.params))[0]))
+        value = float(height(study.domain.encode(trial.params))[0])
+        study.tell(trial, value, outcomes=strain(trial.params) if space is TREE else None)
     return path

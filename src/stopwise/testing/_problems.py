@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small problems on which laws are checked: a table, a box, a mixed and a conditional space.
 
+A box has constraints, limits and failures, a table a utility.
+
 All are seeded. What is costly, the fits, is done once; every snapshot handed out is a fresh one,
 so that nothing that is done to it can be seen by the next law.
 """
@@ -11,27 +13,44 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, NoReturn, cast
+from typing import Any, Literal, NoReturn, cast, get_args
 
 import numpy as np
 
 from stopwise.core.beliefs.belief import Belief, believe
+from stopwise.core.beliefs.classifier import fit_classifier
 from stopwise.core.beliefs.distances import chebyshev_distances
-from stopwise.core.beliefs.gp import Normal, Standardiser
+from stopwise.core.beliefs.gp import Normal, Standardiser, condition
+from stopwise.core.beliefs.hyperparameters import Hyperparameters
+from stopwise.core.beliefs.laws import Loss
 from stopwise.core.beliefs.prices import CostModel, KnownCost, LearnedCost, Price, UnitCost
-from stopwise.core.numerics.arrays import Array
+from stopwise.core.beliefs.success import Success, WithinLimits
+from stopwise.core.beliefs.utilities import Piecewise
+from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Categorical, Domain, Finite, Integer, Real, Space, as_domain
+from stopwise.core.space.constraints import checked_constraints
 from stopwise.testing._law import LawBroken
 
-Kind = Literal["table", "noisy table", "box", "noisy box", "mixed", "conditional"]
+Numerical = Literal["box", "noisy box", "mixed", "conditional", "limited"]
+Kind = Literal["table", "noisy table", "valued table"] | Numerical
 
-KINDS: tuple[Kind, ...] = ("table", "noisy table", "box", "noisy box", "mixed", "conditional")
-NUMERICAL: tuple[Kind, ...] = ("box", "noisy box", "mixed", "conditional")  # with gradients
+NUMERICAL: tuple[Numerical, ...] = get_args(Numerical)  # with gradients
+KINDS: tuple[Kind, ...] = ("table", "noisy table", "valued table", *NUMERICAL)
 
 TABLE: Space = {"a": Integer(0, 5), "b": Integer(0, 5)}
+TREE: Space = {
+    "a": Integer(0, 5),
+    "shape": Categorical(["plain", "bent"]),
+    "b": Integer(0, 3, when={"shape": "bent"}),
+}
+TREE_OPTIONS: dict[str, Any] = {  # of a study: values below 0 count twice
+    "constraints": ["a + b <= 7"],
+    "limits": {"strain": (None, 2.5)},
+    "utility": Piecewise([(-3.0, 9.0), (0.0, 3.0), (3.0, 0.0)]),
+}
 _BOX: Space = {"x": Real(0.0, 1.0), "z": Real(1e-3, 1.0, log=True)}
 _MIXED: Space = {
     "x": Real(-1.0, 1.0),
@@ -44,6 +63,10 @@ _CONDITIONAL: Space = {
     "k": Integer(1, 4, when={"shape": "bent"}),
     "bend": Real(0.1, 10.0, log=True, when={"shape": "bent"}),
 }
+
+_CONSTRAINTS = ("x + z <= 1.6",)
+_LIMIT = 1.3  # of the outcome that is measured on the limited problem
+_WORTH = ((-1.0, 6.0), (0.0, 3.0), (1.0, 0.0))  # on the valued one: values and their worth
 
 _OBSERVED, _PENDING, _AFTER = 8, 2, 3  # observations, trials that run, and t
 _DESIGN, _LAST = 5, 24  # of the run: observations at t = 0, and its last t
@@ -64,6 +87,11 @@ def cost_of(params: Mapping[str, Any]) -> float:
     return 0.5 + 0.3 * abs(float(size))
 
 
+def strain(params: Mapping[str, Any]) -> dict[str, float]:
+    """The outcome of the tree that has a limit: a third or so of its rows break it."""
+    return {"strain": params["a"] + 1.5 * params.get("b", 0)}
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class _Problem:
     domain: Domain
@@ -71,24 +99,49 @@ class _Problem:
     pending: Array
     belief: Belief
     y: Array
+    feasible: Mask | None = None
+    loss: Loss | None = None
 
 
 @cache
 def _problem(kind: Kind) -> _Problem:
-    spaces = {"box": _BOX, "noisy box": _BOX, "mixed": _MIXED, "conditional": _CONDITIONAL}
-    domain = as_domain(spaces.get(kind, TABLE))
+    spaces = dict.fromkeys(NUMERICAL, _BOX) | {"mixed": _MIXED, "conditional": _CONDITIONAL}
+    limited = kind == "limited"
+    constraints = checked_constraints(_CONSTRAINTS if limited else None)
+    domain = as_domain(cast("dict[str, Space]", spaces).get(kind, TABLE), constraints)
     X = _spread(domain, _OBSERVED + _PENDING, stream(0, kind))
     X, pending = X[:_OBSERVED], X[_OBSERVED:]
     y = height(X)
     costs: dict[Kind, CostModel] = {
-        of: KnownCost(cost_of) for of in ("table", "mixed", "conditional")
+        of: KnownCost(cost_of) for of in ("table", "valued table", "mixed", "conditional")
     }
     costs |= {"box": LearnedCost(), "noisy box": LearnedCost()}
     cost = costs.get(kind, UnitCost())
     paid = np.exp(X.sum(axis=1))
     noise = _NOISE if kind.startswith("noisy") else None
     belief = believe(domain, X, y, paid=(X, paid), cost=cost, noise=noise)
-    return _Problem(domain, X, pending, belief, y)
+    if limited:
+        success, feasible = _successes(domain, X)
+        return _Problem(domain, X, pending, replace(belief, success=success), y, feasible)
+    loss = _loss() if kind == "valued table" else None
+    return _Problem(domain, X, pending, belief, y, loss=loss)
+
+
+def _successes(domain: Domain, X: Array) -> tuple[Success, Mask]:
+    """The chance to succeed where some points beside the data failed, and what is feasible."""
+    outcome = X.sum(axis=1)
+    model = condition(
+        X, outcome, Hyperparameters(np.full(2, 0.7), noise=0.5), groups=domain.groups
+    )
+    tried = np.vstack([X, np.minimum(X[::3] + 0.05, 1.0)])
+    failures = fit_classifier(tried, np.arange(len(tried)) < len(X), domain.groups)
+    return Success((failures, WithinLimits(model, -np.inf, _LIMIT))), outcome <= _LIMIT
+
+
+def _loss(shift: float = 0.0, factor: float = 1.0) -> Loss:
+    """Minus the worth, where values are counted as factor y + shift and worth in step."""
+    points = [(factor * value + shift, factor * worth) for value, worth in _WORTH]
+    return Piecewise(points).loss(1.0)
 
 
 def _spread(domain: Domain, n: int, rng: np.random.Generator) -> Array:
@@ -109,6 +162,8 @@ def snapshot_of(kind: Kind) -> Snapshot:
         seed=7,
         trial=_OBSERVED + _PENDING,
         search=_SEARCH,
+        feasible=made.feasible,
+        loss=made.loss,
     )
 
 
@@ -162,15 +217,20 @@ def run() -> list[Snapshot]:
 def in_other_units(
     snapshot: Snapshot, *, shift: float = 0.0, factor: float = 1.0, cost: float = 1.0
 ) -> Snapshot:
-    """The same study where y is counted as factor y + shift, and costs as cost times theirs."""
+    """The same study where y is counted as factor y + shift, and costs as cost times theirs.
+
+    What values are worth is counted in step with them.
+    """
     objective, price = snapshot.belief.posterior, snapshot.belief.price
     unit = objective.standardiser
     unit = Standardiser(factor * unit.shift + shift, factor * unit.scale)
-    belief = Belief(
-        replace(objective, standardiser=unit),
-        price if cost == 1.0 else _ScaledPrice(price, math.log(cost)),
+    belief = replace(
+        snapshot.belief,
+        objective=replace(objective, standardiser=unit),
+        price=price if cost == 1.0 else _ScaledPrice(price, math.log(cost)),
     )
-    return replace(snapshot, y=factor * snapshot.y + shift, belief=belief)
+    loss = None if snapshot.loss is None else _loss(shift, factor)
+    return replace(snapshot, y=factor * snapshot.y + shift, belief=belief, loss=loss)
 
 
 def with_costs(snapshot: Snapshot, costs: Array) -> Snapshot:

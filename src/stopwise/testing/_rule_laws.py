@@ -99,7 +99,7 @@ def key(case: RuleCase) -> None:
 
 def replayed(case: RuleCase) -> None:
     """A verdict reads only the record: replay gives what the study said, word by word."""
-    study, verdicts = live([case.subject])
+    study, verdicts = live([case.subject], tree=True)
     [again] = replay(study.traces, [case.subject])
     for t, verdict in verdicts.items():
         same(f"t = {t}: the verdict, live and replayed", verdict, again.verdicts[t])

@@ -10,14 +10,14 @@ from stopwise.acquisition import LogEIPC
 from stopwise.stopping import FixedTrials, StoppingRule
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
-from stopwise.testing._problems import TABLE, cost_of, height
+from stopwise.testing._problems import TABLE, TREE, TREE_OPTIONS, cost_of, height, strain
 
 _INITIAL, _STEPS = 4, 8
 _NEVER = FixedTrials(10**6)
 
 
 def live(
-    rules: Sequence[StoppingRule], *, steps: int = _STEPS, obeyed: bool = True
+    rules: Sequence[StoppingRule], *, steps: int = _STEPS, obeyed: bool = True, tree: bool = False
 ) -> tuple[Study, dict[int, Verdict]]:
     """A study that goes on whatever its rules say, and what they said, by t.
 
@@ -25,10 +25,12 @@ def live(
         rules: What is asked.
         steps: Evaluations after the initial design.
         obeyed: Whether the rules are given as ``stopping=`` or as ``watch=``.
+        tree: Whether the study has conditions, constraints, limits and a utility.
     """
     followed = list(rules) if obeyed and rules else [_NEVER]
     study = Study(
-        TABLE,
+        TREE if tree else TABLE,
+        **(TREE_OPTIONS if tree else {}),
         cost=cost_of,
         acquisition=LogEIPC(),
         stopping=followed,
@@ -43,7 +45,8 @@ def live(
             verdicts[n - _INITIAL] = verdict
         if n < _INITIAL + steps:
             trial = study.ask()
-            study.tell(trial, float(height(study.domain.encode(trial.params))[0]))
+            value = float(height(study.domain.encode(trial.params))[0])
+            study.tell(trial, value, outcomes=strain(trial.params) if tree else None)
     return study, verdicts
 
 

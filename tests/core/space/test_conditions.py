@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conditional parameters: only what is active counts, and what cannot be is refused."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -42,8 +44,29 @@ def expected(params):
     return names
 
 
+def all_can_exist(space):
+    """Whether each parameter is there for some values of all others: by trying them all."""
+    deciding = {name for p in space.values() for name in p.when or ()}
+    seen = set()
+    for values in itertools.product(*(values_of(space[name]) for name in deciding)):
+        chosen = dict(zip(deciding, values, strict=True))
+        there = {name for name, p in space.items() if p.when is None}
+        for _ in space:  # as many times as the deepest can be
+            there |= {
+                name
+                for name, p in space.items()
+                if all(n in there and chosen[n] in values for n, values in (p.when or {}).items())
+            }
+        seen |= there
+    return seen == set(space)
+
+
+def trees():
+    return any_trees().filter(all_can_exist)
+
+
 @st.composite
-def trees(draw):
+def any_trees(draw):
     """A space in which each parameter may depend on earlier ones; listed in any order."""
     space = {}
     for i in range(draw(st.integers(2, 6))):
@@ -168,6 +191,27 @@ def test_a_cycle_is_named():
         Mixed.of(space)
     with pytest.raises(InputError, match="'a' depends on 'a'"):
         Mixed.of({"a": Integer(1, 2, when={"a": 1})})
+
+
+def test_a_parameter_that_could_never_exist_is_named():
+    tree = {
+        "b": Categorical(["x", "y", "z"]),
+        "a": Integer(0, 1, when={"b": ["x", "y"]}),
+        "c": Integer(0, 1, when={"a": 1}),
+    }
+    Mixed.of({**tree, "d": Real(0, 1, when={"c": 1, "b": ["y", "z"]})})  # where b is y
+    with pytest.raises(InputError, match=r"'d' could never exist: .*different values of 'b'"):
+        Mixed.of({**tree, "d": Real(0, 1, when={"c": 1, "b": "z"})})
+
+
+@settings(max_examples=100)
+@given(any_trees())
+def test_what_could_never_exist_is_refused_and_nothing_else(space):
+    if all_can_exist(space):
+        Mixed.of(space)
+    else:
+        with pytest.raises(InputError, match="could never exist"):
+            Mixed.of(space)
 
 
 def test_a_missing_parent_is_named():

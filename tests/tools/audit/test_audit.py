@@ -442,8 +442,9 @@ def test_what_a_bare_record_cannot_say_is_refused(options, words):
         sw.audit(rows, **options)
 
 
-def test_the_command_says_it_in_json_and_by_its_exit_code(tmp_path, capsys, monkeypatch):
-    def stopwise(*arguments):
+@pytest.fixture
+def stopwise(capsys, monkeypatch):
+    def audited(*arguments):
         monkeypatch.setattr("sys.argv", ["stopwise", "audit", *map(str, arguments)])
         try:
             main()
@@ -451,6 +452,10 @@ def test_the_command_says_it_in_json_and_by_its_exit_code(tmp_path, capsys, monk
             return end.code, capsys.readouterr()
         return 0, capsys.readouterr()
 
+    return audited
+
+
+def test_the_command_says_it_in_json_and_by_its_exit_code(tmp_path, stopwise):
     path = bare(tmp_path)
     code, said = stopwise(path, "--values-only", "--json", "--exit-code")
     found = json.loads(said.out)
@@ -467,3 +472,41 @@ def test_the_command_says_it_in_json_and_by_its_exit_code(tmp_path, capsys, monk
     code, said = stopwise(path, "--json", "--html", tmp_path / "page.html", "--n-initial", "4")
     assert (code, len(json.loads(said.out)["parameters"])) == (0, 3)
     assert (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("params", [["x"], []])
+def test_progress_counts_every_evaluation(params):
+    rows = [{"x": float(i), "value": (i - 3.0) ** 2, "cost": 1.0} for i in range(6)]
+    seen = []
+    sw.audit(
+        rows,
+        params=params,
+        rules=["convergence"],
+        progress=lambda done, of: seen.append((done, of)),
+    )
+    assert seen == ([(i, 6) for i in range(1, 7)] if params else [])
+
+
+def test_a_column_of_seconds_is_read_as_time():
+    rows = [{"x": float(i), "loss": (i - 3.0) ** 2, "seconds": 1000.0} for i in range(6)]
+    found = sw.audit(rows, value="loss", cost="seconds", rules=["convergence"])
+    assert "spent 1 h 40 min, best loss 0" in found.heading
+    assert "spent $6,000" in sw.audit(
+        rows, value="loss", cost="seconds", rules=["convergence"], cost_unit="$"
+    ).heading  # fmt: skip
+
+
+def test_columns_may_be_listed_with_commas_and_a_wrong_one_says_the_nearest(tmp_path, stopwise):
+    rows = [
+        {"id": f"r{i}", "day": i % 3, "x": float(i), "value": (i - 3.0) ** 2, "cost": 1.0}
+        for i in range(6)
+    ]
+    path = as_csv(tmp_path / "runs.csv", rows)
+    with_comma = stopwise(path, "--drop", "id, day", "--values-only")
+    assert with_comma == stopwise(path, "--drop", "id", "--drop", "day", "--values-only")
+    code, said = stopwise(path, "--params", "x,day", "--drop", "id")
+    assert code == 0
+    assert "  x    whole, 0 to 5\n  day  whole, 0 to 2\n" in said.out
+    code, said = stopwise(path, "--drop", "idd")
+    assert code == 2
+    assert "no column 'idd' to be dropped (did you mean 'id'?)" in said.err

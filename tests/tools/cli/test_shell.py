@@ -165,7 +165,8 @@ def test_with_a_budget_alone_the_verdict_says_what_it_is_worth(begin):
         trial = stopwise("ask", journal, "--json").json
         stopwise("tell", journal, trial["number"], repr(loss(trial["params"])))
     first, second = stopwise("verdict", journal).out.splitlines()
-    assert first == "budget: 4 of 9 are left: go on."
+    assert first.startswith("budget: 4 of 9 are left, and at the lam of ")
+    assert first.endswith(" the next evaluation is worth its price: go on.")
     assert second.startswith("The budget has set lam = ")
     found = stopwise("verdict", journal, "--json").json
     assert found["by_budget"]["lam0"] >= found["by_budget"]["lam"] > 0

@@ -35,6 +35,7 @@ from stopwise.tools.progress.painters import (
 )
 from stopwise.tools.progress.view import told, view_of
 from stopwise.tools.progress.words import configuration, printable, shortened, times
+from tests.support.screen import screen
 
 TABLE = sw.Candidates([{"x": i, "y": (5 * i) % 7} for i in range(40)])
 LINE = {"x": sw.Real(0.0, 1.0)}
@@ -183,7 +184,10 @@ def test_a_budget_without_lam():
     view = view_of(study)
     assert view.spent.text.startswith("10 of 20; stopwise itself took ")
     assert view.spent.share == 0.5
-    assert view.stops[0].text == "when nothing that is left is affordable"
+    assert view.stops[0].text == study.verdict.reason
+    assert re.match(r"10 of 20 are left(;|, and) at the lam of [0-9.]+ ", view.stops[0].text)
+    begun = view_of(sw.Study(TABLE, budget=20, n_initial=1))
+    assert begun.stops[0].text == "not before the initial design is done, 0 of 1"
     assert view.next.startswith("the best candidate left is expected to gain ")
 
 
@@ -225,6 +229,39 @@ def test_running_trials_say_since_when():
         r"trial 0 \(1 min 15 s, expected to cost about 1 euros\) x=\d+ y=\d", lines[0]
     )
     assert lines[-1] == "and 2 more"
+
+
+def test_what_is_out_of_date_is_not_shown():
+    """Between the end of an evaluation and the next verdict the last signal says nothing."""
+    study = sw.Study(TABLE, lam=1e-9)
+    while not study.traces:
+        study.should_stop()
+        trial = study.ask()
+        study.tell(trial, valley(trial.params))
+    assert view_of(study).next == "being computed"
+    assert [gauge.text for gauge in view_of(study).stops] == ["being computed"]
+    ended = view_of(study).at_the_end
+    assert (ended.next, ended.stops, ended.running) == ("", (), ())
+    study.should_stop()
+    assert view_of(study).next.startswith("the best candidate left is expected to gain")
+    assert "times its price" in view_of(study).stops[0].text
+
+
+def test_the_note_of_an_interrupt_stands_until_the_end(a_terminal):
+    stream, study = Terminal(), sw.Study(TABLE, lam=0.05)
+    with Progress(stream=stream) as progress:
+        progress.begin(study)
+        progress.note("no new trials; 1 running may finish")
+        study.ask()
+        progress.changed(study)
+        shown = screen(stream.getvalue())
+        assert shown[-1] == " Ctrl-C  no new trials; 1 running may finish"
+    assert "Ctrl-C" not in "".join(screen(stream.getvalue()))
+    out = io.StringIO()
+    with Progress(stream=out) as progress:
+        progress.begin(study)
+        progress.note("no new trials")
+    assert out.getvalue() == "no new trials\n"
 
 
 # ---------------------------------------------------------------------------- plain lines
@@ -412,6 +449,17 @@ def test_the_live_view_shows_it_all(a_terminal):
         assert part in text
     assert f"  spent  {result.spent:g} h" in text
     assert bar(1.0, plain=False) in text
+
+
+def test_an_interrupt_beside_an_executor_says_what_is_still_being_done(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stopwise.study.loop.wait", interrupted)
+    out = io.StringIO()
+    with pytest.raises(KeyboardInterrupt), ThreadPoolExecutor(2) as executor:
+        sw.minimize(valley, TABLE, lam=0.05, executor=executor, progress=Progress(stream=out))
+    assert "The executor is at work on 2 trials and may wait until they end" in out.getvalue()
 
 
 def test_the_terminal_is_given_back_after_an_interrupt(a_terminal):

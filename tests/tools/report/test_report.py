@@ -19,7 +19,7 @@ from stopwise.tools import report
 from stopwise.tools.report._axis import Axis, axis_of, number, thinned
 from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._markup import Markup, el, shortened
-from stopwise.tools.report._page import policy
+from stopwise.tools.report._page import page, policy
 from stopwise.tools.report._pictures import best_picture, costs_picture, value_picture
 from stopwise.tools.report._promises_picture import promises_picture
 from stopwise.tools.report._rivals import UNKNOWN, rivals, rule_words
@@ -545,3 +545,29 @@ def test_a_single_signal_is_shown_against_a_line():
     picture = study.result().plot_signal()._repr_html_()
     [[left, right]] = re.findall(r'class="sw-line t" d="M([\d.]+),[\d.]+L([\d.]+),', picture)
     assert float(right) - float(left) > 100
+
+
+def test_a_parameter_that_is_inactive_in_the_best_configuration_is_not_drawn():
+    space = {
+        "kind": sw.Categorical(["svm", "tree"]),
+        "C": sw.Real(0.1, 10.0, when={"kind": ["svm"]}),
+        "depth": sw.Integer(1, 9, when={"kind": ["tree"]}),
+    }
+    study = sw.Study(space, lam=0.01, surrogate="plain", n_initial=4)
+    for C, value in ((1.0, 0.3), (3.0, 0.1)):
+        study.tell({"kind": "svm", "C": C}, value)
+    for depth, value in ((2, 0.9), (6, 0.7)):
+        study.tell({"kind": "tree", "depth": depth}, value)
+    assert [one.name for one in slices(Facts(study))] == ["kind", "C"]
+
+
+def test_a_study_that_failures_ended_says_so():
+    study = sw.Study({"x": sw.Real(0, 1)}, lam=0.01, surrogate="plain", n_initial=2)
+    study.tell({"x": 0.2}, 1.0)
+    study.tell({"x": 0.4}, 2.0)
+    for i in range(10):
+        study.tell({"x": 0.5 + i / 50}, None, message="out of <memory>")
+    text = page(study)
+    assert "Why it stopped: </strong>The last 10 evaluations failed, the latest with" in text
+    assert "out of &lt;memory&gt;" in text
+    assert "The last word was with failures." in text

@@ -388,6 +388,10 @@ def test_check_says_what_would_happen(loaded, tmp_path):
 def test_bounds_are_a_list_and_infinity_stands_for_none(loaded):
     config = loaded(f"{GOOD}[search]\nbounds = [0, inf]\n")
     assert new_study(config).options.bounds == (0.0, None)
+    config = loaded(f"{GOOD}[value]\nbounds = [0, inf]\n")
+    assert new_study(config).options.bounds == (0.0, None)
+    with pytest.raises(InputError, match=r"line \d+: .*the lower bound must be below"):
+        loaded(f"{GOOD}[value]\nbounds = [1, 0]\n")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ import pytest
 import stopwise as sw
 from stopwise.tools.cli import main
 from tests.support.repository import ROOT, SUPPORT
+from tests.support.screen import screen
 
 TRAINER = SUPPORT / "trainer.py"
 
@@ -287,7 +288,14 @@ print(json.dumps({"loss": float(has_terminal)}))
     told, pending = history_of(folder)
     assert [value for *_, value in told] == [0.0, 0.0]
     assert pending == ()
-    assert b"may finish" in said
+    seen = said.decode()
+    shown = screen(seen[: seen.index("them.") + 5])
+    assert shown[-1].startswith(" Ctrl-C  no new trials; 1 running may finish")
+    assert shown[-2].startswith("running  trial 1 (")
+    left = screen(seen)  # no line of an earlier picture, and no word of what is over
+    assert [line for line in left if line.startswith(" trials")] == [" trials  2 of at most 8"]
+    assert not [line for line in left if "Ctrl-C" in line or "running" in line]
+    assert left[-3:-1] == ["Why it ended: interrupted.", "Go on with: stopwise run tune.toml"]
 
 
 @pytest.mark.parametrize(

@@ -163,3 +163,75 @@ def test_if_one_of_the_two_is_killed_the_other_kills_the_program(supervised, who
     os.kill(one.process.pid if whom == "guard" else parent_of(program), signal.SIGKILL)
     assert [said["why"] for said in one.end()] == (["lost"] if whom == "guard" else [])
     assert is_gone(program)
+
+
+# ------------------------------------------------------------------------ paused
+
+COUNT = "echo $$ > program; trap 'exit 7' TERM; while :; do echo x >> ticks; sleep 0.05; done"
+
+
+def ticks(one):
+    path = one.folder / "ticks"
+    return len(path.read_text()) if path.exists() else 0
+
+
+def stands_still(one):
+    """Whether nothing is written for a while."""
+    time.sleep(0.15)  # what was being written
+    before = ticks(one)
+    time.sleep(0.3)
+    return ticks(one) == before
+
+
+def test_a_program_is_paused_and_goes_on_and_its_pause_is_not_counted(supervised):
+    one = supervised("sh", "-c", COUNT, timeout=2.0)
+    one.pid()
+    os.write(one.life, supervisor.PAUSE)
+    assert stands_still(one)
+    time.sleep(2.0)  # longer than the timeout, which does not run
+    at = ticks(one)
+    os.write(one.life, supervisor.PAUSE)  # twice is once
+    os.write(one.life, supervisor.GO_ON)
+    [said] = one.end()
+    assert said["why"] == "timeout"
+    assert said["exit"] == 7
+    assert 2.0 <= said["seconds"] < 4.0
+    assert ticks(one) > at
+
+
+def test_a_paused_program_that_is_ended_hears_of_it(supervised):
+    one = supervised("sh", "-c", COUNT)
+    pid = one.pid()
+    os.write(one.life, supervisor.PAUSE)
+    assert stands_still(one)
+    os.write(one.life, supervisor.END)
+    [said] = one.end()
+    assert (said["why"], said["exit"]) == ("stopped", 7)
+    assert is_gone(pid)
+
+
+@LINUX
+def test_a_paused_program_and_what_it_started_die_with_the_runner(supervised):
+    one = supervised("sh", "-c", f"setsid sh -c 'echo $$ > child; exec sleep 600' & {COUNT}")
+    pid, child = one.pid(), one.pid("child")
+    os.write(one.life, supervisor.PAUSE)
+    assert stands_still(one)
+    state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
+    assert state == "T"  # it has left the group, and is paused too
+    os.close(one.life)
+    one.life = None
+    one.end()
+    assert is_gone(pid)
+    assert is_gone(child)
+
+
+@LINUX
+@pytest.mark.parametrize("whom", ["guard", "supervisor"])
+def test_a_paused_program_dies_with_its_supervisor(supervised, whom):
+    one = supervised("sh", "-c", COUNT)
+    pid = one.pid()
+    os.write(one.life, supervisor.PAUSE)
+    assert stands_still(one)
+    os.kill(one.process.pid if whom == "guard" else parent_of(pid), signal.SIGKILL)
+    one.end()
+    assert is_gone(pid)

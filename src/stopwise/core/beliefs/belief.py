@@ -44,14 +44,11 @@ class Belief:
         objective: A ``Posterior``, an ``Ensemble``, or another library's model that offers laws.
         price: How ln c is distributed.
         success: The chance that an evaluation succeeds; None where nothing speaks against it.
-        paths: The objective for sample paths, which know no chance: failures, and values that
-            break a limit, are ordinary values there. The objective itself if left out.
     """
 
     objective: Surrogate
     price: Price
     success: Success | None = None
-    paths: Updatable | None = None
 
     @property
     def own(self) -> Updatable:
@@ -76,13 +73,9 @@ class Belief:
 
     @property
     def components(self) -> tuple[tuple[float, Belief], ...]:
-        """A belief for each posterior of the model, with its weight; prices are shared.
-
-        They are for what needs sample paths, so they take failures for ordinary values.
-        """
-        parts = (self.own if self.paths is None else self.paths).weighted
-        alone = replace(self, success=None, paths=None)
-        return tuple((w, replace(alone, objective=posterior)) for w, posterior in parts)
+        """A belief for each posterior of the model, with its weight; the rest is shared."""
+        parts = self.own.weighted
+        return tuple((w, replace(self, objective=posterior)) for w, posterior in parts)
 
     @property
     def posterior(self) -> Posterior:
@@ -107,7 +100,7 @@ class Belief:
 
         It knows nothing of failures, which have no place among the observations.
         """
-        return replace(self, objective=self.own.prefix(k), success=None, paths=None)
+        return replace(self, objective=self.own.prefix(k), success=None)
 
     def with_chance(self, model: Marginals) -> Marginals:
         """A model of f whose values come with the chance to succeed."""
@@ -146,11 +139,10 @@ class Belief:
 
         This is the kriging believer of Ginsbourger, Le Riche and Carraro (2010).
         """
-        objective, paths = self.own, self.paths
+        objective = self.own
         for x in X:
             objective = objective.believing(x)
-            paths = None if paths is None else paths.believing(x)
-        return replace(self, objective=objective, paths=paths)
+        return replace(self, objective=objective)
 
     def log_price(self, X: Array, pricing: Pricing = "exp") -> Array:
         """Log of the price at the rows of X: log E[c], or log 1/E[1/c] for ``"inv"``."""

@@ -31,6 +31,7 @@ from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.hyperparameters import Hyperparameters
 from stopwise.core.beliefs.priors import priors
 from stopwise.core.beliefs.standardiser import Standardiser
+from stopwise.core.beliefs.success import Requirement
 from stopwise.core.numerics import cholesky, scipy_parts
 from stopwise.core.numerics.arrays import Array, Indices, Mask
 from stopwise.core.numerics.standard_improvement import LOG_SQRT_2PI
@@ -56,6 +57,11 @@ class Classifier:
     """
 
     latent: Posterior
+
+    @property
+    def requirement(self) -> Requirement:
+        """The latent process and a normal number are not negative together."""
+        return Requirement(self.latent, 0.0, np.inf, blurred=True)
 
     def log_chance(self, X: Array) -> Array:
         r"""Log :math:`E\,\Phi(h) = \log\Phi(m/\sqrt{1 + s^2})` at the rows of X."""

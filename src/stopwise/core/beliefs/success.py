@@ -8,7 +8,7 @@ classifier, and each limited outcome has a model of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,8 +24,34 @@ _LEAST_STD = 1e-100  # where an outcome is certain
 _NEVER = -1e6  # the log of a probability that counts as 0
 
 
+class Requirement(NamedTuple):
+    """A condition of success: a Gaussian process is within an interval.
+
+    Args:
+        model: The posterior of the process, without a warp.
+        low: The lower end, or -inf.
+        high: The upper end, or inf.
+        blurred: Whether a standard normal number, one for each draw, is added to the process.
+    """
+
+    model: Posterior
+    low: float
+    high: float
+    blurred: bool = False
+
+    def excess(self, values: Array) -> Array:
+        """How far values are outside, in deviations of the model; 0 of those that are inside."""
+        outside = np.maximum(self.low - values, values - self.high)
+        return np.asarray(np.maximum(outside, 0.0) / self.model.unit)
+
+
 class LogChance(Protocol):
     """The log of a probability by place."""
+
+    @property
+    def requirement(self) -> Requirement:
+        """What the probability is of."""
+        ...
 
     def log_chance(self, X: Array) -> Array:
         """At the rows of X."""
@@ -49,6 +75,11 @@ class WithinLimits:
     outcome: Posterior
     low: float
     high: float
+
+    @property
+    def requirement(self) -> Requirement:
+        """The outcome is within its limits."""
+        return Requirement(self.outcome, self.low, self.high)
 
     def log_chance(self, X: Array) -> Array:
         r"""Log of :math:`\Phi(b) - \Phi(a)` with the standardised limits a, b."""
@@ -98,6 +129,11 @@ class Success:
     """
 
     parts: tuple[LogChance, ...]
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What success is: all of these hold."""
+        return tuple(part.requirement for part in self.parts)
 
     def log_chance(self, X: Array) -> Array:
         """The sum of logs at the rows of X."""

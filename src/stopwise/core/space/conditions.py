@@ -50,7 +50,9 @@ class Conditions:
                 other = parameters[position[parent]]
                 needed.append((position[parent], _allowed(name, parent, other, values)))
             parents.append(tuple(needed))
-        return cls(_sorted(names, parents), tuple(parents))
+        order = _sorted(names, parents)
+        _check_possible(names, order, parents)
+        return cls(order, tuple(parents))
 
     @property
     def deciding(self) -> list[int]:
@@ -133,3 +135,21 @@ def _sorted(
                     )
                 todo.append(waiting[0])
     return tuple(done)
+
+
+def _check_possible(
+    names: Sequence[str], order: Sequence[int], parents: Sequence[Sequence[tuple[int, Array]]]
+) -> None:
+    """Refuse a parameter whose own condition and those of its parents exclude each other."""
+    needed: list[dict[int, Array]] = [{} for _ in names]
+    for index in order:
+        for parent, allowed in parents[index]:
+            for other, numbers in (*needed[parent].items(), (parent, allowed)):
+                both = np.intersect1d(needed[index].get(other, numbers), numbers)
+                if not both.size:
+                    raise InputError(
+                        f"parameter {names[index]!r} could never exist: its condition and those "
+                        f"of the parameters that it depends on need different values of "
+                        f"{names[other]!r}; change one of them, or leave {names[index]!r} out"
+                    )
+                needed[index][other] = both

@@ -45,6 +45,7 @@ class LineFile:
         self._end = end
         self._written = {0: content}  # by position: all of it can be saved if the file is lost
         self._is_writing = False  # stays True if a write was interrupted
+        self._is_taken_over = False  # by a later study of the same thread
         self._thread = threading.get_ident()
         _OPEN.add(self)
 
@@ -63,6 +64,7 @@ class LineFile:
         held = [file for file in list(_OPEN) if file._is_at(path)]  # noqa: SLF001  its own class
         for file in held:
             file.close()
+            file._is_taken_over = True  # noqa: SLF001  its own class
         return bool(held)
 
     def _is_at(self, path: Path) -> bool:
@@ -138,6 +140,11 @@ class LineFile:
     def _opened(self) -> int:
         if self._descriptor is None:
             message = f"{self.path} is closed: go on with Study.resume({str(self.path)!r})."
+            if self._is_taken_over:
+                message = (
+                    f"Study.resume has opened {self.path} again, and the study that it returned"
+                    " goes on in place of this one, which can only be looked at: use that one."
+                )
             raise JournalError(message)
         return self._descriptor
 

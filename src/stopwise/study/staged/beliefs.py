@@ -29,6 +29,7 @@ from stopwise.core.stages import Stages
 from stopwise.record.staged import Leg, Report
 from stopwise.record.state import State
 from stopwise.study.context import StudyContext
+from stopwise.study.staged.run_costs import RunCost, run_costs
 
 _SIZES = RefitAtSizes(always_up_to=30, part=7)
 _BELIEFS = 2  # that are kept: of now, and as if running trials had reported
@@ -57,6 +58,7 @@ class StagedBeliefs:
         self._fit: tuple[tuple[Report, ...], CurveFit] | None = None
         self._price_fit: tuple[tuple[Report, ...], Price] | None = None
         self._known_price: Price | None = None
+        self._costs: tuple[tuple[Report, ...], dict[int, RunCost]] | None = None
         self._kept: list[tuple[tuple[object, ...], Mapping[int, Leg], StagedBelief]] = []
 
     def now(self, *, running: bool = False) -> StagedBelief:
@@ -74,6 +76,13 @@ class StagedBeliefs:
         belief = self._believed(state, legs)
         self._kept = [*self._kept[1 - _BELIEFS :], (told, legs, belief)]
         return belief
+
+    def costs(self) -> dict[int, RunCost]:
+        """What each trial that has reported costs as a whole, by what was paid so far."""
+        reports = self._reports(self._context.state)
+        if self._costs is None or self._costs[0] != reports:
+            self._costs = reports, self._run_costs(reports)
+        return self._costs[1]
 
     def paid(self) -> tuple[Array, Array]:
         """Configurations, and what a whole evaluation of each costs by what was paid so far."""
@@ -162,6 +171,14 @@ class StagedBeliefs:
 
     def _paid(self, reports: tuple[Report, ...]) -> tuple[Array, Array]:
         """Trials, and what a whole evaluation of each would cost by what it has cost so far."""
-        latest = {report.trial: report for report in reports if report.cost > 0.0}
-        whole = [r.cost / r.step * self._stages.last for r in latest.values()]
-        return np.array([self.encoded(n) for n in latest]), np.array(whole)
+        costs = self._run_costs(reports)
+        whole = [cost.whole for cost in costs.values()]
+        return np.array([self.encoded(n) for n in costs]), np.array(whole)
+
+    def _run_costs(self, reports: tuple[Report, ...]) -> dict[int, RunCost]:
+        """As ``run_costs``; a cost that is known is spread evenly, without a start."""
+        last = self._stages.last
+        if is_known(self._context.cost_model):
+            latest = {report.trial: report for report in reports if report.cost > 0.0}
+            return {n: RunCost(0.0, r.cost / r.step * last) for n, r in latest.items()}
+        return run_costs(reports, last)

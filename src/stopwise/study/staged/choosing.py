@@ -30,10 +30,11 @@ from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
 from stopwise.core.staged_actions import Prospects
 from stopwise.core.stages import Stages
-from stopwise.record.staged import Leg, Report
+from stopwise.record.staged import Leg
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.staged.beliefs import StagedBelief, StagedBeliefs
+from stopwise.study.staged.run_costs import RunCost, usual_start
 
 _LOOKING_AROUND = 2.0  # whole evaluations, before one is finished
 _TYPICAL = 64  # points whose median deviation says how much of a start's price is paid as a rule
@@ -105,6 +106,12 @@ class StagedChoosing:
         x = context.model.encoded.encode([params])
         return float(expected_cost(self._beliefs.now().price, x)[0])
 
+    def price_of_finishing(self, number: int) -> float:
+        """What the rest of a trial is expected to cost, from its last report on."""
+        step = self._context.state.staged.latest[number].step
+        cost = self._beliefs.costs().get(number, RunCost(0.0, 0.0))
+        return cost.steps / self._stages.last * (self._stages.last - step)
+
     @property
     def lam(self) -> float:
         """What a unit of cost is worth; a study with stages has one."""
@@ -144,7 +151,9 @@ class StagedChoosing:
         state, belief = self._context.state, self._beliefs.now(running=True)
         reached, left = state.staged.latest, self._left()
         stages = {n: self._stages.index(reached[n].step) for n in state.paused}
-        prices = {n: self._whole(reached[n]) * self._shares[i + 1 :] for n, i in stages.items()}
+        costs = self._beliefs.costs()
+        free = RunCost(0.0, 0.0)  # a trial that was never charged
+        prices = {n: costs.get(n, free).steps * self._shares[i + 1 :] for n, i in stages.items()}
         numbers: list[int | None] = [n for n in stages if prices[n][0] <= left]
         actions = _Actions(belief.posterior)
         for number in numbers:
@@ -152,7 +161,7 @@ class StagedChoosing:
         x = self._new(belief) if self._may_start() else None
         params = None
         if x is not None:
-            price = expected_cost(belief.price, x[None, :])[0] * self._shares
+            price = expected_cost(belief.price, x[None, :])[0] * self._shares_of_a_start()
             if price[0] <= left:
                 [params] = self._context.domain.decode(x[None, :])
                 numbers.append(None)
@@ -160,9 +169,14 @@ class StagedChoosing:
         prospects = actions.prospects(self.lam) if numbers else None
         return Options(tuple(numbers), params, prospects, self.best)
 
-    def _whole(self, report: Report) -> float:
-        """What a whole evaluation of a trial costs, by what it has cost so far."""
-        return report.cost / report.step * self._stages.last
+    def _shares_of_a_start(self) -> Array:
+        """The shares of the stages in the price of a new run, whose start is part of the first."""
+        start = usual_start(self._beliefs.costs())
+        if not start:
+            return self._shares
+        shares = (1.0 - start) * self._shares
+        shares[0] += start
+        return shares
 
     def _may_start(self) -> bool:
         most, state = self._context.options.max_trials, self._context.state
@@ -206,7 +220,7 @@ class StagedChoosing:
             points = domain.sobol(_TYPICAL, rng)
         order = np.argsort(np.asarray(belief.posterior.law(points).std), kind="stable")
         x = points[order[len(order) // 2]]
-        prices = expected_cost(belief.price, x[None, :])[0] * self._shares
+        prices = expected_cost(belief.price, x[None, :])[0] * self._shares_of_a_start()
         actions = _Actions(belief.posterior)
         actions.add(x, -1, NEW, prices)
         counting = actions.prospects(self.lam).counting_prices(np.array([0]))

@@ -169,7 +169,7 @@ class StagedDeciding:
         if self._stages.usable or not better:
             return ""
         first = min(better, key=lambda report: sign * report.value)
-        price = first.cost / first.step * (self._stages.last - first.step)
+        price = self._choosing.price_of_finishing(first.trial)
         others = f", and {len(better) - 1} more are better too" if len(better) > 1 else ""
         return (
             f". Trial {first.trial} is paused at step {first.step} of {self._stages.last} with"

@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
-from stopwise.errors import InputTypeError, shown
+from stopwise.core.checks import checked_whole
+from stopwise.errors import InputError, InputTypeError, shown
 
 HOW = (
     "with stages= the objective yields (step, value) as it goes, or takes report as a second"
@@ -47,24 +48,38 @@ class Run:
         self._objective = objective
         self._params = params
         self._reports: Iterator[Any] | None = None
+        self._step = 0
 
     def advance(self, to_step: int) -> Advanced:
         """Go on until a step is reported that is no less than ``to_step``."""
         reports: list[tuple[int, Any, Any]] = []
         begin = time.perf_counter()
-        try:
-            if self._reports is None:
-                self._reports = _begun(self._objective, self._params)
-            for given in self._reports:
-                reports.append(_report(given))
-                if reports[-1][0] >= to_step:
-                    return Advanced(reports, time.perf_counter() - begin, ended=False)
-        except InputTypeError:
-            raise  # the objective is not one with stages
-        except Exception as error:  # noqa: BLE001  whatever the user's code raises
-            said = f"{type(error).__name__}: {error}"
-            return Advanced(reports, time.perf_counter() - begin, ended=True, error=said)
-        return Advanced(reports, time.perf_counter() - begin, ended=True)
+        while not reports or reports[-1][0] < to_step:
+            try:
+                if self._reports is None:
+                    self._reports = _begun(self._objective, self._params)
+                given = next(self._reports)
+            except StopIteration:
+                return Advanced(reports, time.perf_counter() - begin, ended=True)
+            except InputTypeError:
+                raise  # the objective is not one with stages
+            except Exception as error:  # noqa: BLE001  whatever the user's code raises
+                said = f"{type(error).__name__}: {error}"
+                return Advanced(reports, time.perf_counter() - begin, ended=True, error=said)
+            reports.append(self._checked(_report(given)))
+        return Advanced(reports, time.perf_counter() - begin, ended=False)
+
+    def _checked(self, report: tuple[int, Any, Any]) -> tuple[int, Any, Any]:
+        """A report; one whose step is no number, or does not come after the last, is refused."""
+        step = checked_whole("step", report[0])
+        if step <= self._step:
+            message = (
+                f"the objective reported step {step} after step {self._step}: steps go forward,"
+                " and each is reported once. What was told before is kept."
+            )
+            raise InputError(message)
+        self._step = step
+        return step, *report[1:]
 
     def close(self) -> None:
         """End the run where it is."""

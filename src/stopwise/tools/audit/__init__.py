@@ -11,6 +11,7 @@ import numpy as np
 
 from stopwise.core.beliefs.laws import Loss
 from stopwise.core.checks import Bounds, checked_bounds, checked_direction, checked_whole
+from stopwise.core.other_names import says_its_options
 from stopwise.core.search.supremum import Search
 from stopwise.core.space import Space, as_domain
 from stopwise.core.units import AnswerUnits, sounds_better_larger
@@ -21,19 +22,22 @@ from stopwise.record.replay import Replayed, replay
 from stopwise.stopping import RULES, StoppingRule
 from stopwise.stopping.defaults import default_rules, requirements
 from stopwise.stopping.signals import GAIN_PER_COST
+from stopwise.study import Study
 from stopwise.study.external import ExternalStudy
 from stopwise.study.lam_ladder import LamLadder, lam_ladder
-from stopwise.tools.audit._history import AuditedHistory, HistoryReader
+from stopwise.tools.audit._curves import CurveAudit, audit_curves
+from stopwise.tools.audit._history import AuditedHistory, HistoryReader, opened
 from stopwise.tools.audit._inferred_space import ColumnBounds
 from stopwise.tools.audit._result import Audit, Audited
 from stopwise.tools.audit._values_only import rules_of_values, since_the_best, traces_of_values
 
-__all__ = ["Audit", "Audited", "audit"]
+__all__ = ["Audit", "Audited", "CurveAudit", "audit"]
 
 # Searches start where those at the last observation ended, so half the effort finds as much.
 _SEARCH = Search(raw=256, restarts=5)
 
 
+@says_its_options
 def audit(  # long: a line for each of its options
     data: Any,  # noqa: ANN401  see Args
     *,
@@ -55,8 +59,11 @@ def audit(  # long: a line for each of its options
     value_name: str | None = None,
     cost_unit: str | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Audit:
+) -> Audit | CurveAudit:
     """Replay every rule over a history, at every observation.
+
+    Of a study with stages every report is replayed instead: what each stage came to, and what
+    other lams would have left; ``lam`` is then another one beside the study's own.
 
     Args:
         data: A history (or a study or result, which have one), the path of a CSV or Parquet file,
@@ -81,11 +88,13 @@ def audit(  # long: a line for each of its options
         rules: Rules, or names; all of ``RULES`` that need no number of trials, if left out.
         n_initial: Evaluations that count as the initial design; if left out, d + 1 for d
             parameters, or 2(d + 1) if each counts as 1; 1 where there are no parameters.
-        noise: As for ``Study``; learned if equal params came to unequal values.
+        noise: As for ``Study``; that of a study if left out, and learned if equal params came to
+            unequal values.
         notes: Remarks on the data, to be shown with the others.
         seed: Makes what is random repeatable.
         value_name: The value in your words; the name of its column if left out.
-        cost_unit: The unit of costs, such as ``"$"``; that of a study if left out.
+        cost_unit: The unit of costs, such as ``"$"``; that of a study if left out. Of a column
+            that is called seconds it is known.
         progress: Called after each evaluation with their number so far and in all.
 
     Returns:
@@ -100,12 +109,16 @@ def audit(  # long: a line for each of its options
         >>> found["immediate"].stopped_at, found["immediate"].saved, found["immediate"].lost
         (2, 10.0, 6.25)
     """
+    data = opened(data)
+    staged = _staged(data)
+    if staged is not None:
+        return audit_curves(staged, None if lam is None else [lam], notes, progress)
     of_columns, of_values = _split_bounds(bounds, value)
     reader = HistoryReader(value, cost, order, params, drop, space, log, of_columns)
     read = reader.read(data)
     direction = _direction(direction, read)
     units = AnswerUnits.of(
-        value_name or read.value_name, cost_unit or read.cost_unit, None, direction
+        value_name or read.value_name, cost_unit or read.cost_unit, cost, direction
     )
     remarks = [*notes, *read.notes]
     lam = read.lam if lam is None else lam
@@ -122,10 +135,12 @@ def audit(  # long: a line for each of its options
         stopping=chosen[:1],  # the first is the one that the report is about
         watch=chosen[1:],
         noise=noise,
-        replicates=noise is not None,
+        replicates=noise is not None if read.replicates is None else read.replicates,
         bounds=read.bounds if of_values is None else of_values,
+        constraints=read.constraints,
         limits=read.limits,
         fallback=read.fallback,
+        failures=read.failures,
         utility=read.utility,
         n_initial=n_initial,
         seed=seed,
@@ -151,6 +166,13 @@ def audit(  # long: a line for each of its options
         message = "no evaluation has kept all limits, so there is nothing that a rule could judge."
         raise InputError(message)
     return _audit_of(study, lam, read.space, tuple(remarks), read.promises)
+
+
+def _staged(data: Any) -> Study | None:  # noqa: ANN401  a history or a table
+    """The study of the data, if it is one with stages that has reports."""
+    study = getattr(data, "_study", data)  # of a result
+    has_stages = isinstance(study, Study) and study.options.stages is not None
+    return study if has_stages and study.curves else None
 
 
 def _direction(
@@ -199,7 +221,8 @@ def _rules(
 def _noise(
     read: AuditedHistory, given: float | Literal["learn"] | None, notes: list[str]
 ) -> float | Literal["learn"] | None:
-    """Noise is learned where equal params came to unequal values."""
+    """As given, or of the study; learned where equal params came to unequal values."""
+    given = read.noise if given is None else given
     succeeded = read.history.succeeded
     domain = as_domain(read.space)
     keys = domain.key(domain.encode([o.params for o in succeeded])) if succeeded else []

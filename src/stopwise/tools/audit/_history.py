@@ -46,6 +46,10 @@ class AuditedHistory(NamedTuple):
         value_name: The value in the user's words, or the name of its column; None if neither.
         cost_unit: The unit of costs, if a study has one.
         fallback: The value of the status quo, if a study has one.
+        noise: That of a study; None where evaluations are exact, or nothing is said.
+        replicates: Whether a study may evaluate again; None where nothing is said.
+        constraints: What all configurations of a study satisfy.
+        failures: What failures teach, if a study says so.
     """
 
     history: History
@@ -60,6 +64,10 @@ class AuditedHistory(NamedTuple):
     value_name: str | None = None
     cost_unit: str | None = None
     fallback: float | None = None
+    noise: float | Literal["learn"] | None = None
+    replicates: bool | None = None
+    constraints: Sequence[object] | None = None
+    failures: Literal["chance", "median"] = "chance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,7 @@ class HistoryReader:
 
     def read(self, data: Any) -> AuditedHistory:  # noqa: ANN401  a history or a table
         """The history in the data."""
-        data = _opened(data)
+        data = opened(data)
         history = getattr(data, "history", data)
         if not isinstance(history, History):
             return self._of_rows(read_table(data))
@@ -86,7 +94,8 @@ class HistoryReader:
         varied = self.space if self.space is not None else getattr(data, "space", None)
         if varied is not None:
             check_columns(self.bounds, list(as_domain(varied).names))
-            return AuditedHistory(history, varied, (), *_of_study(data))
+            said = tuple(getattr(data, "notes", ()))
+            return AuditedHistory(history, varied, said, *_of_study(data))
         rows = [dict(o.params) for o in history]
         space, notes = self._inferred(rows, list(rows[0]))
         told = [replace(o, params=as_told(dict(o.params), space), charged=True) for o in history]
@@ -158,7 +167,7 @@ def _required(space: Space) -> list[str]:
     ]
 
 
-def _opened(data: Any) -> Any:  # noqa: ANN401
+def opened(data: Any) -> Any:  # noqa: ANN401
     """A journal of ours as the study that it records; anything else as it is."""
     is_journal = isinstance(data, str | PathLike) and str(data).endswith(".jsonl")
     return read_journal(data) if is_journal else data
@@ -172,7 +181,8 @@ def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
     promises, units = getattr(data, "promises", Promises()), options.units
     known = (options.bounds, promises, options.limits, options.utility, options.lam)
     words = (options.direction, units.value_name or None, units.cost_unit or None)
-    return *known, *words, options.fallback
+    noise = (options.noise, options.replicates) if options.noise is not None else (None, None)
+    return *known, *words, options.fallback, *noise, options.constraints, options.failures
 
 
 def _nothing(because: Sequence[str]) -> InputError:

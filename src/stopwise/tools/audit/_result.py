@@ -97,8 +97,9 @@ class Audit:
         """The history in one sentence."""
         worth = "" if self.lam is None else f", lam = {quantity(self.lam)}"
         kept = f"; {self.promises.words(self.units.value_name)}" if self.promises.told else ""
+        first = f"the first {self.n_initial} are" if self.n_initial != 1 else "the first is"
         return (
-            f"{self.n} evaluations (the first {self.n_initial} are the initial design), spent"
+            f"{self.n} evaluations ({first} the initial design), spent"
             f" {self.units.cost(self.spent)}, best {self.units.value(self.best)}{worth}{kept}"
         )
 
@@ -112,7 +113,7 @@ class Audit:
 
     def table(self) -> list[tuple[str, ...]]:
         """The rows as text, the heading first."""
-        return [_HEAD, *(_cells(row, self.units) for row in self.rows)]
+        return [_HEAD, *(_cells(row, self.units, self.best) for row in self.rows)]
 
     def __str__(self) -> str:
         table = self.table()
@@ -179,10 +180,13 @@ def _row_as_json(row: Audited) -> dict[str, Any]:
     return {"rule": row.rule, "stops_after": row.stopped_at, **numbers, "now": now, "why": stopped}
 
 
-def _cells(row: Audited, units: AnswerUnits) -> tuple[str, ...]:
+def _cells(row: Audited, units: AnswerUnits, best: float) -> tuple[str, ...]:
     stops = "never" if row.stopped_at is None else str(row.stopped_at)
     costs = [units.cost(cost) for cost in (row.spent, row.saved)]
-    values = ["-" if math.isnan(n) else quantity(n) for n in (row.best, row.lost, row.net)]
+    values = [
+        "-" if math.isnan(n) else quantity(n, *beside)
+        for n, beside in ((row.best, [best]), (row.lost, []), (row.net, []))
+    ]
     return (row.rule, stops, *costs, *values, "stop" if row.now.stop else "go on")
 
 

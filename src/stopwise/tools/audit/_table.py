@@ -8,6 +8,7 @@ import io
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -149,12 +150,17 @@ def column(rows: Sequence[Row], name: str, role: str) -> str:
     """The name of a column that must be there; an error that names those that are."""
     names = list(rows[0]) if rows else []
     if name not in names:
+        uses = {"dropped": "to be dropped", "parameter": "that was varied"}
+        use = uses.get(role, f"to take the {role} from")
+        close = get_close_matches(name, names, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
         message = (
-            f"there is no column {name!r} to take the {role} from; the columns are"
-            f" {', '.join(map(repr, names)) or 'none'}. Say which one is the {role}"
+            f"there is no column {name!r} {use}{hint}; the columns are"
+            f" {', '.join(map(repr, names)) or 'none'}."
         )
+        which = "" if role in uses else f" Say which one is the {role}"
         ways = {"cost": ", or give cost=None (--unit-cost) to count each evaluation as 1."}
-        raise InputError(message + ways.get(role, "."))
+        raise InputError(message + which + ways.get(role, "." if which else ""))
     return name
 
 

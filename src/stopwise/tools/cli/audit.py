@@ -17,7 +17,7 @@ from stopwise.tools.cli._studies import STOP, AsJson
 
 if TYPE_CHECKING:
     from stopwise.integrations.foreign_space import Told
-    from stopwise.tools.audit import Audit
+    from stopwise.tools.audit import Audit, CurveAudit
 
 _DIRECTIONS: dict[bool, Literal["minimize", "maximize"]] = {True: "maximize", False: "minimize"}
 
@@ -47,17 +47,19 @@ def audit(  # long: typer wants each option with its help
         typer.Option("--maximize/--minimize", help="Larger, or smaller, is better."),
     ] = None,
     params: Annotated[
-        list[str] | None, typer.Option(help="A column that was varied; all others if none.")
+        list[str] | None,
+        typer.Option(help="Columns that were varied: lr,layers; all others if none."),
     ] = None,
     drop: Annotated[
-        list[str] | None, typer.Option(help="A column that is no parameter; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Columns that are no parameters: id,date; may be repeated."),
     ] = None,
     value_name: Annotated[
         str | None, typer.Option(help="The value in your words, with its unit: 'misread %'.")
     ] = None,
     cost_unit: Annotated[str | None, typer.Option(help="The unit of costs: '$', 's'.")] = None,
     log: Annotated[
-        list[str] | None, typer.Option(help="A column on a log scale; inferred if none is given.")
+        list[str] | None, typer.Option(help="Columns on a log scale: lr,decay; inferred if none.")
     ] = None,
     bounds: Annotated[
         list[str] | None,
@@ -88,8 +90,9 @@ def audit(  # long: typer wants each option with its help
     """
     from stopwise.tools.audit import audit as audit_of
 
+    params, drop, log = _listed(params), _listed(drop), _listed(log)
     paid = None if unit_cost else cost
-    told = _read_elsewhere(file, study, value, paid, maximize=bool(maximize), log=log or ())
+    told = _read_elsewhere(file, study, value, paid, maximize=bool(maximize), log=log)
     shared: dict[str, Any] = {
         "lam": lam,
         "value": value,
@@ -114,7 +117,7 @@ def audit(  # long: typer wants each option with its help
                 cost=paid,
                 order=order,
                 params=[] if values_only else params or None,
-                drop=drop or (),
+                drop=drop,
                 direction=None if maximize is None else _DIRECTIONS[maximize],
                 log=log or None,
                 progress=progress,
@@ -141,7 +144,7 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
         yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
-def _show(audited: Audit, html: Path | None, *, as_json: bool) -> None:
+def _show(audited: Audit | CurveAudit, html: Path | None, *, as_json: bool) -> None:
     """Write the page, if one is wanted, and say what was found."""
     if html is not None:
         from stopwise.tools import report
@@ -152,6 +155,11 @@ def _show(audited: Audit, html: Path | None, *, as_json: bool) -> None:
     say(json.dumps(audited.as_json()) if as_json else str(audited))
     if html is not None and not as_json:
         say(f"report: {html}")
+
+
+def _listed(given: list[str] | None) -> list[str]:
+    """The names of columns, which may be repeated options or one list with commas."""
+    return [name.strip() for names in given or [] for name in names.split(",") if name.strip()]
 
 
 def _read_elsewhere(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -50,8 +50,8 @@ def run(
     with closing(runner.open_study(config)) as study:
         runner.keep_copy(config)
         _say_how_it_begins(config, study, changed)
-        with saved_if_lost(study), _shown(study) as on_change:
-            end = runner.run_trials(config, study, on_change, say)
+        with saved_if_lost(study), _shown(study) as (on_change, on_signal):
+            end = runner.run_trials(config, study, on_change, on_signal)
         _say_how_it_ended(config, study, end)
     codes = {"verdict": 0, "failures": 3, "interrupted": 128 + end.signal}
     raise typer.Exit(codes[end.why])
@@ -72,27 +72,28 @@ def check_system() -> None:
 
 
 @contextmanager
-def _shown(study: Study) -> Iterator[OnChange]:
-    """A live view in a terminal; elsewhere a line for each change."""
+def _shown(study: Study) -> Iterator[tuple[OnChange, Callable[[str], None]]]:
+    """A live view in a terminal; elsewhere a line for each change and each signal."""
     import sys
 
     from stopwise.tools.progress import Progress
 
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
-        yield lambda _, line: say(line)
+        yield (lambda _, line: say(line)), say
         return
     with Progress() as progress:
         progress.begin(study)
-        yield lambda study, _: progress.changed(study)
+        yield (lambda study, _: progress.changed(study)), progress.note
         progress.changed(study)  # the last verdict too
 
 
 def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None:
     told, open_ones = len(study.history), len(study.pending)
     if told or open_ones:
-        say(
-            f"Going on with {config.journal.name}: {told} trials told, {open_ones} without answer."
-        )
+        trials = f"{told} trials told, {open_ones} without answer"
+        if config.stages is not None:
+            trials = f"{told} trials have ended, {open_ones} are begun"
+        say(f"Going on with {config.journal.name}: {trials}.")
     for note in study.notes:
         say(note)
     for line in changed:
@@ -111,11 +112,11 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
         shown = ", ".join(f"{name} = {as_text(value)}" for name, value in best.params.items())
         found = study.options.units.value(best.value, best.std)
         say(f"Best: {found} (trial {best.number}) with {shown}")
-    ours = amount(study.own_seconds, SECONDS)
-    say(
-        f"{len(study.history)} trials, {config.cost.words(study.spent)} spent; stopwise itself"
-        f" took {ours}."
-    )
+    ours, told = amount(study.own_seconds, SECONDS), len(study.history)
+    trials = "1 trial" if told == 1 else f"{told} trials"
+    if config.stages is not None:
+        trials = f"{told + len(study.pending)} trials begun, {told} of them ended"
+    say(f"{trials}, {config.cost.words(study.spent)} spent; stopwise itself took {ours}.")
     say(f"Why it ended: {end.reason}.")
     if end.why == "interrupted":
         say(f"Go on with: stopwise run {config.path.name}")

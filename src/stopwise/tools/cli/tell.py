@@ -120,4 +120,6 @@ def _number(what: str, given: Any) -> float:  # noqa: ANN401  a text
     try:
         return float(given)
     except ValueError as error:
-        raise InputError(f"{what} must be a number, not {given!r}.") from error
+        failed = " (an evaluation that gave none is told by --failed REASON)"
+        hint = failed if what == "the value" else ""
+        raise InputError(f"{what} must be a number, not {given!r}{hint}.") from error

@@ -39,12 +39,14 @@ class Progress(Silent):
         self._study: Study | None = None
         self._shown = 0  # observations that lines were written for
         self._seen = 0  # observations when we last looked
+        self._note = ""  # what an interrupt does
+        self._last = ""  # the sentence after a run that did not end by itself
 
     def __exit__(self, *problem: object) -> None:
         """Give the terminal back, however the run ended; what was running does not any more."""
         if self._painter is not None and self._study is not None:
             self._show(self._study, len(self._study.history), runs=False)
-        self._close("")
+        self._close(self._last)
 
     def begin(self, study: Study) -> None:
         """A run begins; what is in the history already is not told again."""
@@ -65,9 +67,23 @@ class Progress(Silent):
         ready, self._seen = self._seen, len(study.history)
         self._show(study, ready)
 
+    def note(self, text: str) -> None:
+        """Show what an interrupt does, until the run is over; a signal handler may call it."""
+        self._note = text
+        if self._painter is not None:
+            self._painter.note(text)
+
+    def interrupted(self, running: int) -> None:
+        """Say that an executor may go on for a while; Python's own message comes after that."""
+        trials = "1 trial" if running == 1 else f"{running} trials"
+        self._last = (
+            f"Interrupted: nothing new is begun. The executor is at work on {trials} and may wait"
+            " until they end; what they give is not told."
+        )
+
     def end(self, study: Study, result: Result) -> None:
         """The run is over: why, and what it came to."""
-        self._show(study, len(study.history))
+        self._show(study, len(study.history), runs=False)
         spent, verdict = units_of(study, self._unit).cost(result.spent), result.verdict
         ours = f"stopwise itself took {amount(study.own_seconds, SECONDS)}"
         self._close(f"Spent {spent}; {ours}. {verdict.rule}: {verdict.reason}.")
@@ -79,7 +95,7 @@ class Progress(Silent):
             new, units = study.history[self._shown : ready], units_of(study, self._unit)
             self._shown = max(self._shown, ready)
             view = view_of(study, self._unit)
-            view = view if runs else replace(view, running=())
+            view = replace(view, note=self._note) if runs else view.at_the_end
             self._painter.paint(view, [told(o, units) for o in new])
 
         self._safely(paint)

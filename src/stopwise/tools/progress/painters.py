@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from stopwise.core.units import SECONDS, amount, is_seconds
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _LABEL = 9  # characters, the space after it included
 _BAR = 12
 _WIDE = 80  # columns; a narrower terminal has room for the words only
+_STYLE = "white-space: pre-wrap; word-break: normal; font-family: monospace"  # of a notebook
 _MOST_RUNNING = 6  # trials that are listed
 
 
@@ -30,6 +32,10 @@ class Painter(Protocol):
 
     def paint(self, view: View, lines: Sequence[str]) -> None:
         """Show a view; lines tell of evaluations that have come back since."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Show what an interrupt does, as long as the run goes on."""
         ...
 
     def close(self, last: str) -> None:
@@ -103,6 +109,11 @@ class Lines:
             self._out.write(printable(f"{line}{after}") + "\n")
         self._out.flush()
 
+    def note(self, text: str) -> None:
+        """Write it."""
+        self._out.write(printable(text) + "\n")
+        self._out.flush()
+
     def close(self, last: str) -> None:
         """Write the last sentence."""
         if last:
@@ -135,6 +146,14 @@ class Live:
         self._view = view
         self._live.refresh()
 
+    def note(self, text: str) -> None:
+        """Put it into the picture, which is painted within a quarter of a second.
+
+        A signal handler calls this, which must not write in the middle of what is being written.
+        """
+        if self._view is not None:
+            self._view = replace(self._view, note=text)
+
     def close(self, last: str) -> None:
         """Leave the last picture standing, and the sentence below it."""
         self._live.stop()
@@ -162,6 +181,11 @@ class Notebook:
         self._view = view
         self._show("")
 
+    def note(self, text: str) -> None:
+        """Put it into the next picture."""
+        if self._view is not None:
+            self._view = replace(self._view, note=text)
+
     def close(self, last: str) -> None:
         """The last picture with the sentence below it."""
         if last:
@@ -176,7 +200,7 @@ class Notebook:
         text = printable("\n".join(shown))
         bundle = {
             "text/plain": text,
-            "text/html": f'<pre style="white-space: pre-wrap">{escape(text)}</pre>',
+            "text/html": f'<pre style="{_STYLE}">{escape(text)}</pre>',
         }
         if self._handle is None:
             display: Any = ipython.display  # untyped
@@ -225,6 +249,7 @@ def rows(view: View, running: Sequence[str]) -> list[tuple[str, Gauge]]:
         ("gains", Gauge(view.gains)),
         *(("stop?", gauge) for gauge in view.stops),
         *(("running", Gauge(line)) for line in running),
+        ("Ctrl-C", Gauge(view.note)),
     ]
     before = [""] + [label for label, _ in shown]
     return [

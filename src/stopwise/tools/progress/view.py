@@ -19,6 +19,7 @@ from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
 from stopwise.tools.progress.words import configuration, shortened, times
 
+COMPUTING = "being computed"
 _NOT_COUNTED = ("failed", "infeasible")  # of an observation that cannot be the best
 
 
@@ -43,6 +44,7 @@ class View:
         stops: For each rule that is obeyed, how far it is from stopping; full means stop.
         running: Trials that were asked for and not told.
         promised: The gains that running trials promise, in words, by their numbers.
+        note: What an interrupt does, while the run goes on.
     """
 
     trials: str
@@ -53,6 +55,14 @@ class View:
     stops: tuple[Gauge, ...]
     running: tuple[Trial, ...]
     promised: Mapping[int, str] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def at_the_end(self) -> View:
+        """The view once the run is over: nothing runs, and nothing is being computed."""
+        said = tuple(gauge for gauge in self.stops if gauge.text != COMPUTING)
+        left = "" if self.next == COMPUTING else self.next
+        return replace(self, running=(), note="", next=left, stops=said)
 
 
 def units_of(study: Study, unit: str = "") -> AnswerUnits:
@@ -69,7 +79,7 @@ def view_of(study: Study, unit: str = "") -> View:
         _trials(study),
         _best(study),
         _spent(study, units),
-        _leg(study) or _next(study.traces.get(WORTH, Trace()), units),
+        _leg(study) or _next(study, units),
         promises.words(name) if len(promises.told) else "",
         _stops(study),
         tuple(trial for trial in study.pending if trial not in study.paused),
@@ -86,9 +96,15 @@ def _leg(study: Study) -> str:
     running = [t.number for t in study.pending if t not in study.paused and study.legs]
     if not running or not isinstance(study.options.stages, Stages):
         return ""
-    number, legs = running[-1], study.legs
-    leg = legs[number][-1]
-    words = f"trial {number} to step {leg.to_step} of {study.options.stages.last}"
+    return leg_words(study, running[-1])
+
+
+def leg_words(study: Study, number: int) -> str:
+    """How far a trial is run, and what that is worth."""
+    stages = study.options.stages
+    assert isinstance(stages, Stages)  # noqa: S101  the caller has seen to it
+    leg = study.legs[number][-1]
+    words = f"trial {number} to step {leg.to_step} of {stages.last}"
     if leg.worth is None:
         return words
     verb = "going on" if number in study.curves else "starting"
@@ -137,11 +153,14 @@ def _spent(study: Study, units: AnswerUnits) -> Gauge:
     return Gauge(f"{spent} of {units.cost(study.budget)}{ours}", share)
 
 
-def _next(record: Trace, units: AnswerUnits) -> str:
+def _next(study: Study, units: AnswerUnits) -> str:
     """From the record of the gain per cost, which PBGI takes and every acquisition's ask."""
+    record = study.traces.get(WORTH, Trace())
     facts = record.current.facts
     if "gain" not in facts:
         return ""
+    if _is_stale(study, record):
+        return "" if study.verdict is not None and study.verdict.stop else COMPUTING
     if math.isnan(facts["cost"]):
         return "nothing left that could gain anything"
     cost = units.cost(facts["cost"])
@@ -160,10 +179,20 @@ def _stops(study: Study) -> tuple[Gauge, ...]:
         if study.options.limits and not study.history.feasible:
             return (Gauge("not before an evaluation keeps all limits"),)
     if not study.rules:
-        return (Gauge("when nothing that is left is affordable"),)
-    return tuple(
-        _distance(rule, study.traces[rule.key]) for rule in study.rules if rule.key in study.traces
-    )
+        words = "when nothing that is left is affordable"
+        if ended is not None and ended.rule == "budget":
+            words = ended.reason  # with the lam that the budget has set
+        return (Gauge(words),)
+    recorded = [rule for rule in study.rules if rule.key in study.traces]
+    if any(_is_stale(study, study.traces[rule.key]) for rule in recorded):
+        return (Gauge(COMPUTING),)
+    return tuple(_distance(rule, study.traces[rule.key]) for rule in recorded)
+
+
+def _is_stale(study: Study, record: Trace) -> bool:
+    """Whether evaluations have come back since the last signal, so that it says nothing of now."""
+    in_stages = study.options.stages is not None  # signals count reports there
+    return not in_stages and record.current.n != len(study.history.succeeded)
 
 
 def _distance(rule: StoppingRule, record: Trace) -> Gauge:
@@ -194,7 +223,8 @@ def _compared(rule: StoppingRule, verdict: Verdict) -> str:
     if rule.signal_scale == "log":
         value, threshold = (math.exp(min(v, 700.0)) for v in (value, threshold))
     answer = "stop" if verdict.stop else "go on"
-    return f"{rule.name}: {quantity(value)} where it stops at {quantity(threshold)}: {answer}"
+    at = quantity(threshold, value)
+    return f"{rule.name}: {quantity(value, threshold)} where it stops at {at}: {answer}"
 
 
 def summary(stops: Sequence[Gauge]) -> str:

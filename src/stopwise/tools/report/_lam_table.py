@@ -19,7 +19,7 @@ def ladder_part(ladder: LamLadder, units: AnswerUnits) -> Markup:
     rows = [
         el(
             "tr",
-            el("th", f"{number(rung.lam)}{' (given)' if rung.is_given else ''}", scope="row"),
+            el("th", f"{number(rung.lam)}{rung.origin}", scope="row"),
             el("td", rung.when),
             el("td", _paid(rung.spent, units), class_="n"),
             el("td", "\u2013" if rung.best is None else number(rung.best), class_="n"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from stopwise.errors import InputError
 from stopwise.study import Study
+from stopwise.tools.report._curves_picture import curves_picture
 from stopwise.tools.report._drawing import draw
 from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._importance_picture import importance_picture
@@ -128,6 +129,11 @@ def plot_value(study: Study) -> Plot:
 def plot_costs(study: Study) -> Plot:
     """Expected and actual cost of every trial."""
     return Plot((costs_picture(Facts(study)),))
+
+
+def plot_curves(study: Study) -> Plot:
+    """The curves of evaluations in stages, and where each was left."""
+    return Plot((curves_picture(Facts(study)),))
 
 
 def plot_promises(study: Study) -> Plot:

@@ -69,7 +69,8 @@ def _words(facts: Facts, rows: list[_Row]) -> str:
         f" and {number(last.delivered_so_far)} came."
     )
     gained = sum(row.delivered > 0.0 for row in rows)
-    words += f" {gained} of them gained something."
+    some = gained or "none"
+    words += f" {str(some).capitalize()} of them gained something."
     if not facts.is_exact:
         move = "a fall of the lowest" if facts.sign > 0 else "a rise of the highest"
         words += f" Values are noisy: a gain is {move} posterior mean among evaluated points."

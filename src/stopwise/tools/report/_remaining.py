@@ -8,6 +8,7 @@ import math
 from stopwise.acquisition import LogEIPC
 from stopwise.acquisition.one_observation import values_one_observation
 from stopwise.core.numerics.limits import exp_or_inf
+from stopwise.study.budget_worth import beyond_budget
 from stopwise.tools.report._axis import number
 from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._markup import Markup, el
@@ -27,7 +28,8 @@ def remaining(facts: Facts) -> list[Markup]:
     if values_one_observation(snapshot):
         kept = ("The best remaining action", "One would go on", "No observation", *_KEPT)
         return [el("p", line, class_="quiet") for line in said if line.startswith(kept)]
-    best = snapshot.sup(LogEIPC())
+    with_money = beyond_budget(snapshot)
+    best = with_money.sup(LogEIPC())
     lines = []
     if best.x is not None:
         x = best.x[None, :]
@@ -37,8 +39,11 @@ def remaining(facts: Facts) -> list[Markup]:
         gained = facts.names.gain(gain) if facts.names.value_name else f"gain {number(gain)}"
         if facts.has_utility:
             gained = f"gain {number(gain)} {facts.units}"
+        among = "Of what remains"
+        if with_money is not snapshot:
+            among = "Nothing that remains is affordable. With more money"
         lines.append(
-            f"Of what remains, the best candidate ({configuration(params)}) is expected to"
+            f"{among}, the best candidate ({configuration(params)}) is expected to"
             f" {gained} and costs {facts.paid(math.exp(log_cost))};"
             f" one would go on for any lam below {number(exp_or_inf(best.value))}."
         )

@@ -13,8 +13,7 @@ from stopwise.record.replay import Replayed, replay
 from stopwise.stopping import PBGI, SignalKind, StoppingRule, traits_of
 from stopwise.stopping.signals import GAIN_PER_COST, OBJECTIVE, OBJECTIVE_PER_COST
 from stopwise.stopping.verdict import Verdict
-from stopwise.study.budget_worth import lams_of_budget
-from stopwise.study.lam_ladder import with_this_moment
+from stopwise.study.budget_worth import lams_of_budget, trace_of_budget
 from stopwise.tools.report._axis import axis_of, number, thinned
 from stopwise.tools.report._chart import Chart
 from stopwise.tools.report._facts import Facts
@@ -60,7 +59,7 @@ def _trace(facts: Facts, kind: SignalKind) -> Trace | None:
     """The recorded signals; where a budget alone decides, that of this moment too."""
     trace = facts.study.traces.get(kind.key)
     if facts.study.options.budget_decides and facts.snapshot is not None:
-        return with_this_moment(trace or Trace(), facts.snapshot)
+        return trace_of_budget(facts.study.traces, facts.snapshot)
     return trace
 
 
@@ -111,8 +110,9 @@ def _chart(facts: Facts, kind: SignalKind, rows: Sequence[_Row], kept: Sequence[
     chart.points([(r.at, r.signal) for r in kept], "p", "dot", [r.trial for r in kept])
     chart.line([(r.at, r.decides) for r in rows], "a")
     averaged = any(r.signal != r.decides for r in rows)
-    chart.key("averaged" if averaged else "signal", "a")
-    if averaged:
+    if len(rows) > 1:
+        chart.key("averaged" if averaged else "signal", "a")
+    if averaged or len(rows) == 1:  # a line through one point is not to be seen
         chart.key("signal", "p", "dot")
     if levels:
         chart.key("threshold", "t")
@@ -137,7 +137,7 @@ def _gain_words(rows: Sequence[_Row]) -> str:
     )
     if lam is None:
         return words
-    worth = "would be worth it" if now > lam else "would not be worth it"
+    worth = "is worth it" if now > lam else "is not worth it"
     return (
         f"{words} The threshold is the lam that the budget has set, halved each time it was"
         f" reached: {number(lam)} now, at which going on {worth}."

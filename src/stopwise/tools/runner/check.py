@@ -28,6 +28,7 @@ from stopwise.tools.runner.parameter_passing import (
     filled,
     mentioned,
 )
+from stopwise.tools.runner.staged_program import checkpoint_of
 from stopwise.tools.runner.study_setup import new_study
 from stopwise.tools.runner.toml_table import shown
 
@@ -73,6 +74,7 @@ def description(config: Config) -> str:
         ),
         *_conditions(config),
         *_measures(config),
+        *_stages(config),
         *(_prices(config, study.options.bounds) if is_new else _ladder(config)),
         *_limits(config),
         *(_design(trials) if is_new else ()),
@@ -84,6 +86,10 @@ def description(config: Config) -> str:
 def _program(config: Config, first: Trial, which: str) -> Iterator[str]:
     folder = config.trials / f"{first.number:04}"
     builtin = builtin_values(str(folder.relative_to(config.path.parent)), first.number)
+    if config.stages is not None and config.stages.names:
+        checkpoint = checkpoint_of(config, first.number).relative_to(config.path.parent)
+        first_step = config.stages.stages.steps[0]
+        builtin |= dict(zip(config.stages.names, (str(checkpoint), first_step), strict=True))
     argv = arguments(config.command, config.channel, first.params, builtin)
     yield f"{which} would run: {shlex.join(argv)}"
     if config.channel != "arguments":
@@ -104,7 +110,8 @@ def _conditions(config: Config) -> Iterator[str]:
 
 
 def _measures(config: Config) -> Iterator[str]:
-    source = config.value.file or "the last line of its stdout"
+    last = "lines" if config.stages is not None else "the last line"
+    source = config.value.file or f"{last} of its stdout"
     named = f" ({config.value.given_name})" if config.value.given_name else ""
     yield f"It is to {config.value.direction} {config.value.key!r}{named}, read from {source}."
     cost, name = config.cost, config.value.name or "objective units"
@@ -129,6 +136,23 @@ def _measures(config: Config) -> Iterator[str]:
         yield (
             f"An improvement of {quantity(gain)} is worth {cost.words(paid)}: a trial that"
             f" costs {cost.words(1.0)} must promise {quantity(worth.lam)} (lam, in {name})."
+        )
+
+
+def _stages(config: Config) -> Iterator[str]:
+    """At which steps a program reports, and what becomes of one that is left."""
+    if config.stages is None:
+        return
+    stages, key = config.stages.stages, config.stages.key
+    report = f'{{"{key}": {stages.steps[0]}, "{config.value.key}": ...}}'
+    yield f"It prints a line such as {report} at the steps {stages}."
+    if config.stages.pause == "stop":
+        yield "A trial that is left is stopped (SIGSTOP), and waits in memory to be taken up."
+    else:
+        where = checkpoint_of(config, 0).with_name("NUMBER.checkpoint")
+        yield (
+            "A trial that is left is ended, and started again with its checkpoint,"
+            f" {where.relative_to(config.path.parent)}, if it is taken up."
         )
 
 

@@ -22,6 +22,7 @@ from stopwise.tools.runner.measures import Cost, Value, read_cost, read_value
 from stopwise.tools.runner.parameter_passing import Channel, check_passing
 from stopwise.tools.runner.rules import Rule, rules_of
 from stopwise.tools.runner.space_table import read_constraints, read_space
+from stopwise.tools.runner.stages_table import StageSettings, read_stages
 from stopwise.tools.runner.toml_table import TomlTable, shown
 
 # Options that have a table or a reader of their own in the file; [search] takes all others too.
@@ -29,7 +30,7 @@ _SAID_OTHERWISE = (
     *("lam", "cost", "budget", "direction", "max_trials"),
     *("acquisition", "stopping", "watch", "noise", "n_initial", "start_from", "seed"),
     *("limits", "constraints", "utility", "value_name", "cost_unit"),
-    "stages",  # a program is evaluated as a whole
+    "stages",
 )
 _NO_WORTH = """{} needs to know what an improvement is worth to you:
 
@@ -98,6 +99,7 @@ class Config:
     utility: Utility | None
     limits: Limits | None
     failures: Failures
+    stages: StageSettings | None
     search: SearchSettings
     data: Mapping[str, Any]
 
@@ -130,6 +132,7 @@ def load(path: Path) -> Config:
         file=config.value.file,
         space=config.space,
         workers=config.workers,
+        more=() if config.stages is None else config.stages.names,
     )
     return config
 
@@ -161,6 +164,7 @@ def read(top: TomlTable, path: Path, *, has_program: bool) -> Config:
         utility=_utility(top.table("utility", {})),
         limits=limits,
         failures=_failures(top.table("failures", {})),
+        stages=read_stages(top, top.table("stages", {})),
         search=_search(top.table("search", {}), space, limits),
         data=top.data,
     )

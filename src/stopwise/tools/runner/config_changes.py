@@ -25,6 +25,7 @@ FIXED = (
     "cost.key",
     "utility",
     "limits",
+    *(f"stages.{key}" for key in ("steps", "eta", "first", "usable", "key")),
     *(f"search.{name}" for name in names(may_change())),
 )
 _LEFT_OUT = object()

@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from stopwise.core.checks import Bounds, checked_bounds
 from stopwise.core.units import SECONDS, amount, checked_name, sounds_better_larger
-from stopwise.errors import InputError
+from stopwise.errors import InputError, StopwiseError
 from stopwise.tools.runner.toml_table import TomlTable, shown
 
 _ANY_VALUE = "value"  # the key of a value that nobody has named
@@ -21,6 +22,7 @@ class Value:
     file: str | None
     direction: Literal["minimize", "maximize"]
     given_name: str | None = None
+    bounds: Bounds | None = None
 
     @property
     def name(self) -> str | None:
@@ -45,7 +47,9 @@ class Cost:
     def words(self, cost: float) -> str:
         """A cost with its unit: "5 s", "$3.20", "12 trials"."""
         kinds = {"seconds": "units of money", "reported": "units of cost", "none": "trials"}
-        return amount(cost, self.given_unit or (SECONDS if self.is_time else kinds[self.kind]))
+        unit = SECONDS if self.is_time else kinds[self.kind]
+        said = amount(cost, self.given_unit or unit)
+        return {"1 trials": "1 trial", "1 units of cost": "1 unit of cost"}.get(said, said)
 
 
 def read_value(table: TomlTable) -> Value:
@@ -55,6 +59,7 @@ def read_value(table: TomlTable) -> Value:
         table.typed("file", str, None),
         table.word("direction", ("minimize", "maximize"), "minimize"),  # type: ignore[arg-type]
         _named(table, "name", "value_name"),
+        _bounds(table),
     )
     table.done()
     named = value.name or ""
@@ -65,6 +70,14 @@ def read_value(table: TomlTable) -> Value:
         )
         raise table.error("key" if "key" in table.data else None, message)
     return value
+
+
+def _bounds(table: TomlTable) -> Bounds | None:
+    """What no value is beyond, as the study checks it."""
+    try:
+        return checked_bounds(table.any("bounds", None))
+    except StopwiseError as error:
+        raise table.error("bounds", str(error)) from error
 
 
 def _named(table: TomlTable, key: str, option: str) -> str | None:

@@ -22,6 +22,7 @@ Channel = Literal["arguments", "environment", "stdin"]
 Refuse = Callable[[str], InputError]  # makes an error that names its line
 
 BUILT_IN = ("trial_folder", "trial_number", "python")  # names that a command may use besides
+OF_STAGES = ("checkpoint", "to_step")  # and these, with [stages] and pause = "checkpoint"
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _OPTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -59,9 +60,12 @@ def mentioned(template: str) -> list[str]:
     return [m.group(1) for m in _PIECE.finditer(template) if m.group(1) is not None]
 
 
-def builtin_values(folder: str, number: int) -> dict[str, Any]:
+def builtin_values(
+    folder: str, number: int, more: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """What a template may use besides parameters."""
-    return dict(zip(BUILT_IN, (folder, number, sys.executable), strict=True))
+    usual = dict(zip(BUILT_IN, (folder, number, sys.executable), strict=True))
+    return {**usual, **(more or {})}
 
 
 def arguments(
@@ -88,6 +92,7 @@ def variables(
         "STOPWISE_TRIAL_FOLDER": as_text(builtin["trial_folder"]),
         "STOPWISE_TRIAL_NUMBER": as_text(builtin["trial_number"]),
     }
+    added |= {f"STOPWISE_{n.upper()}": as_text(builtin[n]) for n in OF_STAGES if n in builtin}
     if channel == "environment":
         added |= {name: as_text(value) for name, value in params.items()}
     return added
@@ -105,12 +110,13 @@ def check_passing(
     file: str | None,
     space: Mapping[str, Parameter],
     workers: int,
+    more: Sequence[str] = (),
 ) -> None:
     """Refuse, naming the line, what could not be passed to the program unchanged."""
     lines = top.at("command")
     for index, template in enumerate(command):
         refuse = partial(lines.error, index)
-        _check_template(refuse, template, [*space, *BUILT_IN])
+        _check_template(refuse, template, [*space, *BUILT_IN, *more])
         _check_dash(refuse, command, index, space)
     _check_template(partial(top.error, "directory"), directory, BUILT_IN)
     value = top.at("value")
@@ -125,7 +131,7 @@ def check_passing(
     parameters = top.at("parameters")
     named = {name for template in command for name in mentioned(template)}
     for name, parameter in space.items():
-        _check_name(parameters, name, channel, is_named=name in named)
+        _check_name(parameters, name, channel, [*BUILT_IN, *more], is_named=name in named)
         _check_texts(parameters, name, parameter, channel)
     unnamed = [name for name in space if name not in named]
     if channel == "arguments" and unnamed and "--" in command:
@@ -192,8 +198,10 @@ def _values(parameter: Categorical | Ordinal) -> Sequence[Any]:
     return parameter.values if isinstance(parameter, Ordinal) else parameter.choices
 
 
-def _check_name(table: TomlTable, name: str, channel: Channel, *, is_named: bool) -> None:
-    if name in BUILT_IN:
+def _check_name(
+    table: TomlTable, name: str, channel: Channel, taken: Sequence[str], *, is_named: bool
+) -> None:
+    if name in taken:
         message = f"a parameter cannot be called {name!r}, which the command may mention already."
         raise table.error(name, message)
     if channel == "environment" and (

@@ -19,6 +19,8 @@ from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.parameter_passing import arguments, builtin_values, filled, variables
 from stopwise.tools.runner.trial_files import create
 
+_UNBUFFERED = {"PYTHONUNBUFFERED": "1"}  # what a Python program prints is seen at once
+
 Stamp = tuple[int, int, int] | None
 
 
@@ -50,7 +52,8 @@ class RunningProgram:
         result_file: The file it writes its result to; None for standard output.
         written_before: The stamp of that file before the start.
         process: The supervisor.
-        life: A pipe to the supervisor: a byte stops the program, closing it kills the program.
+        life: A pipe to the supervisor: a byte ends, pauses or continues the program, closing it
+            kills the program.
         status: A pipe from the supervisor, which tells how the program ended.
         begun: When it started, on the monotonic clock.
     """
@@ -76,8 +79,19 @@ class RunningProgram:
 
     def stop(self) -> None:
         """Ask the supervisor to end the program."""
+        self._request(supervisor.END)
+
+    def pause(self) -> None:
+        """Ask the supervisor to stop the program where it is."""
+        self._request(supervisor.PAUSE)
+
+    def go_on(self) -> None:
+        """Ask the supervisor to continue a program that is paused."""
+        self._request(supervisor.GO_ON)
+
+    def _request(self, byte: bytes) -> None:
         with contextlib.suppress(OSError):
-            os.write(self.life, b"x")
+            os.write(self.life, byte)
 
     def close(self) -> None:
         """Let go of the pipes; a program that still runs is killed by its supervisor."""
@@ -97,10 +111,25 @@ class RunningProgram:
         return ProgramEnd(told["why"], told["exit"], told["seconds"])
 
 
-def start(config: Config, number: int, params: Mapping[str, Any]) -> RunningProgram:
-    """Start the program for one trial, with its output into a new folder."""
+def start(
+    config: Config,
+    number: int,
+    params: Mapping[str, Any],
+    *,
+    more: Mapping[str, Any] | None = None,
+    output: int | None = None,
+) -> RunningProgram:
+    """Start the program for one trial, with its output into a new folder.
+
+    Args:
+        config: The configuration.
+        number: Number of the trial.
+        params: Its configuration.
+        more: What the command may mention besides.
+        output: A file descriptor for its standard output, instead of a file in the folder.
+    """
     folder = _new_folder(config.trials, number)
-    builtin = builtin_values(str(folder), number)
+    builtin = builtin_values(str(folder), number, more)
     where = config.path.parent / filled(config.directory, builtin)
     result_file = None if config.value.file is None else where / filled(config.value.file, builtin)
     before = stamp(result_file)
@@ -116,9 +145,14 @@ def start(config: Config, number: int, params: Mapping[str, Any]) -> RunningProg
                 *arguments(config.command, config.channel, params, builtin),
             ],
             directory=where,
-            variables={**config.environment, **variables(config.channel, params, builtin)},
+            variables={
+                **({} if output is None else _UNBUFFERED),
+                **config.environment,
+                **variables(config.channel, params, builtin),
+            },
             stdin=record if config.channel == "stdin" else Path(os.devnull),
-            output=folder,
+            folder=folder,
+            output=output,
             pipes=(life, status),
         )
     except BaseException:
@@ -138,14 +172,15 @@ def _spawn(
     directory: Path,
     variables: Mapping[str, str],
     stdin: Path,
-    output: Path,
+    folder: Path,
+    output: int | None,
     pipes: tuple[int, int],
 ) -> subprocess.Popen[bytes]:
     """Start a supervisor, in a session of its own and with these pipes left open."""
     with (
         stdin.open("rb") as input_file,
-        create(output / "stdout") as stdout,
-        create(output / "stderr") as stderr,
+        create(folder / "stdout") if output is None else os.fdopen(os.dup(output), "wb") as stdout,
+        create(folder / "stderr") as stderr,
     ):
         return subprocess.Popen(  # noqa: S603  the user's own command, without a shell
             [sys.executable, "-I", "-S", supervisor.__file__, *argv],

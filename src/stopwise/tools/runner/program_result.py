@@ -42,7 +42,7 @@ class ProgramResult:
 
 def read_result(config: Config, running: RunningProgram, ended: ProgramEnd) -> ProgramResult:
     """Read the value and the cost of a program that has ended."""
-    by_clock = _cost_by_clock(config, ended.seconds)
+    by_clock = cost_by_clock(config, ended.seconds)
     if ended.why == "timeout":
         message = f"killed after {ended.seconds:.3g} s (timeout = {config.timeout:g})"
         return ProgramResult(None, by_clock, message, retriable=False)
@@ -56,11 +56,21 @@ def read_result(config: Config, running: RunningProgram, ended: ProgramEnd) -> P
         return ProgramResult(None, by_clock, str(error))
 
 
+def read_report(config: Config, answer: Mapping[str, object], seconds: float) -> ProgramResult:
+    """Read the value and the cost so far of a program that has printed a line at a stage."""
+    by_clock = cost_by_clock(config, seconds)
+    try:
+        return _reported(config, dict(answer), by_clock)
+    except _NoAnswerError as error:
+        return ProgramResult(None, by_clock, str(error))
+
+
 class _NoAnswerError(Exception):
     """The reason why there is no value; caught in this module."""
 
 
-def _cost_by_clock(config: Config, seconds: float) -> float | None:
+def cost_by_clock(config: Config, seconds: float) -> float | None:
+    """What a program costs that has run for so long; None where the clock does not say."""
     if config.cost.kind != "seconds":
         return None
     price = config.cost.price_per_hour

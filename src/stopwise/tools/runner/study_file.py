@@ -45,6 +45,12 @@ def load_study(
     top = TomlTable.read(path.absolute())
     top.any("command", None)
     config = read(top, path.absolute(), has_program=False)
+    if config.stages is not None:
+        message = (
+            "[stages] is for stopwise run, and for sw.Study in Python: what is asked and told in"
+            " the shell are whole evaluations. Leave it out."
+        )
+        raise top.error("stages", message)
     given: dict[str, Any] = {"budget": budget, "max_trials": max_trials}
     changes = {name: value for name, value in given.items() if value is not None}
     if lam is not None:

@@ -56,10 +56,12 @@ def _options(config: Config) -> dict[str, Any]:
         "n_initial": search.n_initial,
         "start_from": search.start_from,
         "constraints": config.constraints,
+        "stages": None if config.stages is None else config.stages.stages,
         "seed": search.seed,
         "max_trials": config.max_trials,
         "value_name": config.value.name,
         "cost_unit": config.cost.given_unit,
+        "bounds": config.value.bounds,
         **search.further,
     }
 

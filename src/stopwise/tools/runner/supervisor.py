@@ -6,9 +6,10 @@ It is a script that needs the standard library only; the runner starts it in a n
     python supervisor.py LIFE STATUS TIMEOUT PROGRAM [ARGUMENT ...]
 
 LIFE is the reading end of a pipe. Whoever holds the other end may write a byte to have the
-program stopped; when it closes, which it does however the runner dies, everything is killed at
-once. STATUS is the writing end of a pipe for one JSON line about how it ended. TIMEOUT is in
-seconds; 0 means none.
+program ended, paused (SIGSTOP) or continued (SIGCONT); when it closes, which it does however the
+runner dies, everything is killed at once, paused or not. STATUS is the writing end of a pipe for
+one JSON line about how it ended. TIMEOUT is in seconds that the program runs, pauses not counted;
+0 means none.
 
 There are two processes, a guard and its child, the supervisor, whose child is the program. If one
 of the two is killed (SIGKILL), the other one kills the program and what it has started, and the
@@ -31,6 +32,7 @@ import sys
 import time
 from collections.abc import Callable
 
+END, PAUSE, GO_ON = b"x", b"p", b"c"  # what may be written to LIFE
 GRACE = 2.0  # seconds between SIGTERM and SIGKILL
 _PATIENCE = 5.0  # seconds for killed processes to be gone; one in a system call may need them
 _LONGEST = 3600.0  # seconds of one wait; select refuses very long ones
@@ -71,23 +73,51 @@ class _Pipes:
         self.life, self.status, self.guard, self.program = life, status, guard, program
 
 
+class _Clock:
+    """The seconds that a program runs: the clock stands still while it is paused.
+
+    Args:
+        timeout: Seconds that it may run; 0 means no limit.
+    """
+
+    def __init__(self, timeout: float) -> None:
+        self.timeout = timeout
+        self.before = 0.0  # seconds, before the last pause
+        self.since: float | None = time.monotonic()  # None while it is paused
+
+    def seconds(self) -> float:
+        return self.before + (0.0 if self.since is None else time.monotonic() - self.since)
+
+    def pause(self) -> None:
+        self.before, self.since = self.seconds(), None
+
+    def go_on(self) -> None:
+        self.since = time.monotonic() if self.since is None else self.since
+
+    def left(self) -> float | None:
+        """Seconds until the timeout; None if there is none or the clock stands still."""
+        if not self.timeout or self.since is None:
+            return None
+        return max(self.timeout - self.seconds(), 0.0)
+
+
 def _supervise(
     command: list[str], timeout: float, pipes: _Pipes, prctl: Callable[[int, int], None]
 ) -> None:
     """Run the program to its end, and write to the status pipe how it ended."""
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
     wake = _woken_by(signal.SIGCHLD, *_ENDING)
-    begin = time.monotonic()
+    clock = _Clock(timeout)
     program = os.fork()
     if program == 0:
         _become(command, pipes.status, prctl)
     os.write(pipes.program, str(program).encode())
     with contextlib.suppress(OSError):  # the program does the same; either may come first
         os.setpgid(program, program)
-    ended, why = _watch(program, pipes, wake, begin + timeout if timeout else None)
+    ended, why = _watch(program, pipes, wake, clock)
     if ended is None:
-        ended = _stop(program, pipes.life, at_once=why in ("orphaned", "lost"))
-    seconds = time.monotonic() - begin
+        ended = _stop(program, pipes.life, clock, at_once=why in ("orphaned", "lost"))
+    seconds = clock.seconds()
     _kill_rest(program)
     line = json.dumps({"exit": ended, "seconds": seconds, "why": why}) + "\n"
     with contextlib.suppress(BrokenPipeError):
@@ -111,31 +141,50 @@ def _become(command: list[str], status: int, prctl: Callable[[int, int], None]) 
         os._exit(127)
 
 
-def _watch(
-    program: int, pipes: _Pipes, wake: int, deadline: float | None
-) -> tuple[int | None, str]:
-    """Wait for the program's end, the deadline, a request to stop, or the death of others."""
+def _watch(program: int, pipes: _Pipes, wake: int, clock: _Clock) -> tuple[int | None, str]:
+    """Wait for the program's end, the deadline, a request to end, or the death of others.
+
+    On the way it is paused and continued as requested.
+    """
     while True:  # every pass waits for one of these
-        left = None if deadline is None else min(max(deadline - time.monotonic(), 0.0), _LONGEST)
-        ready, _, _ = select.select([pipes.life, pipes.guard, wake], [], [], left)
+        left = clock.left()
+        wait = None if left is None else min(left, _LONGEST)
+        ready, _, _ = select.select([pipes.life, pipes.guard, wake], [], [], wait)
         ended = _reap(program)
         if ended is not None:
             return ended, "ended"
         if pipes.life in ready:
-            return None, "stopped" if os.read(pipes.life, 1) else "orphaned"
+            request = os.read(pipes.life, 1)
+            if request not in (PAUSE, GO_ON):
+                return None, "stopped" if request else "orphaned"
+            _pause_or_go_on(program, clock, is_paused=request == PAUSE)
         if pipes.guard in ready:
             return None, "lost"
         if wake in ready and any(byte != signal.SIGCHLD for byte in os.read(wake, 512)):
             return None, "terminated"
-        if deadline is not None and time.monotonic() >= deadline:
+        if clock.left() == 0.0:
             return None, "timeout"
 
 
-def _stop(program: int, life: int, *, at_once: bool) -> int:
+def _pause_or_go_on(program: int, clock: _Clock, *, is_paused: bool) -> None:
+    """Stop the program where it is, or continue it, with all that it has started."""
+    if is_paused:
+        clock.pause()
+    number = signal.SIGSTOP if is_paused else signal.SIGCONT
+    _signal_group(program, number)
+    for pid in _descendants(os.getpid()):  # those that have left the group
+        _signal(pid, number)
+    if not is_paused:
+        clock.go_on()
+
+
+def _stop(program: int, life: int, clock: _Clock, *, at_once: bool) -> int:
     """End the program: SIGTERM, and SIGKILL when the grace is over or the runner is dead."""
     ended = None
     if not at_once:
         _signal_group(program, signal.SIGTERM)
+        if clock.since is None:  # it is paused, and hears of SIGTERM when it goes on
+            _pause_or_go_on(program, clock, is_paused=False)
         deadline = time.monotonic() + GRACE
         while ended is None and time.monotonic() < deadline:
             ready, _, _ = select.select([life], [], [], 0.02)

@@ -29,10 +29,10 @@ TOP_LEVEL = (
 # Keys that people look for at the top or in another table, and the table that has them.
 _TABLES = {
     **dict.fromkeys(("lam", "improvement"), "worth"),
-    "direction": "value",
+    **dict.fromkeys(("direction", "bounds"), "value"),
     **dict.fromkeys(("kind", "price_per_hour"), "cost"),
     **dict.fromkeys(("acquisition", "stopping", "watch", "noise", "n_initial", "seed"), "search"),
-    **dict.fromkeys(("start_from", "bounds", "surrogate", "replicates", "prior"), "search"),
+    **dict.fromkeys(("start_from", "surrogate", "replicates", "prior"), "search"),
 }
 _HUGE = 1e300
 _LONGEST = 2000  # characters of a message, which may hold a key of the file

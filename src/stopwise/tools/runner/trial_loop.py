@@ -41,7 +41,7 @@ class RunEnd:
 
 
 @dataclass(slots=True)
-class _StartedTrial:
+class StartedTrial:
     """A trial whose program runs, what its earlier starts cost, and how many of them failed."""
 
     trial: Trial
@@ -65,15 +65,26 @@ def run_trials(
         say: Called with messages that are no changes: what a signal does. ``on_change`` if left
             out.
     """
-    return _Loop(config, study, on_change, say or partial(on_change, study)).run()
+    if config.stages is None:
+        return TrialLoop(config, study, on_change, say or partial(on_change, study)).run()
+    from stopwise.tools.runner.staged_trial_loop import StagedTrialLoop  # it builds on this module
+
+    return StagedTrialLoop(config, study, on_change, say or partial(on_change, study)).run()
 
 
-class _Loop:
+def with_earlier_starts(result: ProgramResult, started: StartedTrial) -> ProgramResult:
+    """A result that costs what earlier starts of the trial have cost, too."""
+    if result.cost is not None:
+        return replace(result, cost=result.cost + started.paid)
+    return replace(result, cost=started.paid) if started.paid else result
+
+
+class TrialLoop:
     """The state of a run: the trials that run, failures in a row, and interrupts."""
 
     def __init__(self, config: Config, study: Study, on_change: OnChange, say: Say) -> None:
         self.config, self.study, self.on_change, self.say = config, study, on_change, say
-        self.started: list[_StartedTrial] = []
+        self.started: list[StartedTrial] = []
         self.failed_in_a_row = 0
         self.interrupts = Interrupts(self.announce)
         self.level = 0  # of the interrupts that were acted on
@@ -89,8 +100,12 @@ class _Loop:
                         return self.end()
                     self.wait()
             finally:
-                for started in self.started:
-                    started.running.close()
+                self.close()
+
+    def close(self) -> None:
+        """Let go of all programs; those that still run are killed."""
+        for started in self.started:
+            started.running.close()
 
     def fill(self) -> None:
         """Start trials while workers are free and the run goes on."""
@@ -102,7 +117,7 @@ class _Loop:
         ):
             trial = self.study.ask()  # trials that an earlier run left pending come first
             running = start(self.config, trial.number, trial.params)
-            self.started.append(_StartedTrial(trial, running))
+            self.started.append(StartedTrial(trial, running))
             self.on_change(self.study, f"trial {trial.number} started: {settings(trial.params)}")
 
     def wait(self) -> None:
@@ -153,27 +168,27 @@ class _Loop:
         if len(left) < len(ends):
             return ""
         seconds = float(round(max(*left, 0.0)))
-        return f", in about {amount(seconds, SECONDS)} as expected"
+        return f" (in about {amount(seconds, SECONDS)})"
 
-    def finish(self, started: _StartedTrial, ended: ProgramEnd) -> None:
+    def finish(self, started: StartedTrial, ended: ProgramEnd) -> None:
         """Tell the study how a trial ended, start it again, or leave it pending."""
         started.running.close()
         self.started.remove(started)
+        self.check_startable(started, ended)
+        if self.was_interrupted(ended):
+            return
+        result = with_earlier_starts(read_result(self.config, started.running, ended), started)
+        if not self.is_retried(started, result):
+            self.tell(started.trial, result)
+
+    def check_startable(self, started: StartedTrial, ended: ProgramEnd) -> None:
+        """Refuse a program that cannot be started."""
         if ended.why == "unstartable":
             message = (
                 f"the program {self.config.command[0]!r} cannot be started: {ended.message}. Trial"
                 f" {started.trial.number} stays open; correct the command and run again."
             )
             raise InputError(message)
-        if self.was_interrupted(ended):
-            return
-        result = read_result(self.config, started.running, ended)
-        if result.cost is not None:
-            result = replace(result, cost=result.cost + started.paid)
-        elif started.paid:
-            result = replace(result, cost=started.paid)
-        if not self.is_retried(started, result):
-            self.tell(started.trial, result)
 
     def was_interrupted(self, ended: ProgramEnd) -> bool:
         """Whether the program ended because the run is to end, which is no failure."""
@@ -184,17 +199,21 @@ class _Loop:
             time.sleep(_TOGETHER)
         return self.interrupts.level == 2 and ended.exit_code != 0
 
-    def is_retried(self, started: _StartedTrial, result: ProgramResult) -> bool:
+    def is_retried(self, started: StartedTrial, result: ProgramResult) -> bool:
         """Start a failed trial again if the file says so and the run was not interrupted."""
         left = self.config.failures.retry - started.failed
         if result.value is not None or not result.retriable or left < 1 or self.interrupts.level:
             return False
-        trial = started.trial
-        again = start(self.config, trial.number, trial.params)
-        self.started.append(_StartedTrial(trial, again, result.cost or 0.0, started.failed + 1))
-        line = f"trial {trial.number} failed ({result.message}) and is started again"
+        self.start_again(started, result.cost or 0.0)
+        line = f"trial {started.trial.number} failed ({result.message}) and is started again"
         self.on_change(self.study, line)
         return True
+
+    def start_again(self, started: StartedTrial, paid: float) -> None:
+        """Start the program of a trial that has failed once more."""
+        trial = started.trial
+        again = start(self.config, trial.number, trial.params)
+        self.started.append(StartedTrial(trial, again, paid, started.failed + 1))
 
     def tell(self, trial: Trial, result: ProgramResult) -> None:
         """Tell the study the result, and report the change."""
