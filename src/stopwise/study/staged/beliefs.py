@@ -79,7 +79,7 @@ class StagedBeliefs:
 
     def costs(self) -> dict[int, RunCost]:
         """What each trial that has reported costs as a whole, by what was paid so far."""
-        reports = self._reports(self._context.state)
+        reports = self._context.state.reports
         if self._costs is None or self._costs[0] != reports:
             self._costs = reports, self._run_costs(reports)
         return self._costs[1]
