@@ -29,7 +29,7 @@ def storm(folder, wanted, kind):
 
 @pytest.mark.parametrize("kind", ["signals", "threads"])
 def test_a_storm_of_interrupts_harms_no_study(tmp_path, kind):
-    storm(tmp_path, 150, kind)
+    storm(tmp_path, 200, kind)
 
 
 @pytest.mark.slow
@@ -82,6 +82,19 @@ def calls(study):
     yield lambda: study.drop(dropped) if dropped in study.pending else None
 
 
+def calls_in_stages(study):
+    """The same of a study in stages."""
+    yield study.next
+    [first] = study.pending
+    yield lambda: study.tell(first, 0.7, step=1)
+    yield study.next
+    yield study.should_stop
+    second = next(trial for trial in study.pending if trial != first)
+    yield lambda: study.tell(second, None, message="diverged")
+    yield lambda: study.amend(second.number, cost=0.5)
+    yield lambda: study.amend(second.number, 0.4)
+
+
 def is_interrupted(call, interrupt):
     """Make a call; whether it was interrupted."""
     try:
@@ -109,6 +122,43 @@ def test_an_interrupt_before_any_line_that_writes_or_applies(tmp_path, code, num
     assert essence(sw.Study.resume(path)) == live
     assert [o.value for o in study.history] == [0.4, 0.6]
     assert study.pending == ()
+
+
+@pytest.mark.parametrize(("code", "number"), LINES, ids=[f"{c.co_name}-{n}" for c, n in LINES])
+def test_an_interrupt_before_any_line_in_a_study_in_stages(tmp_path, code, number):
+    path = tmp_path / "run.jsonl"
+    study = sw.Study(SPACE, lam=0.01, stages=sw.Stages([1, 3]), journal=path)
+    for call in calls_in_stages(study):
+        if is_interrupted(call, InterruptAt(code, number)):
+            live = essence(study)
+            assert essence(sw.Study.load(path)) == live
+            call()
+    live = essence(study)
+    study.close()
+    assert essence(sw.Study.resume(path)) == live
+    assert [o.value for o in study.history] == [0.4]
+    curves = {n: [(r.step, r.value) for r in curve] for n, curve in study.curves.items()}
+    assert curves == {0: [(1, 0.7)], 1: [(3, 0.4)]}
+    assert len(study.pending) == len(study.paused) == 1
+
+
+@pytest.mark.parametrize("ask", ["next", "ask"])
+def test_an_action_whose_call_was_interrupted_is_returned_by_the_next_one(monkeypatch, ask):
+    study = sw.Study(SPACE, lam=0.01, stages=sw.Stages([1, 3]))
+    commit = EventLog.commit
+
+    def interrupted_commit(log, event, began=None):
+        commit(log, event, began)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(EventLog, "commit", interrupted_commit)
+        with pytest.raises(KeyboardInterrupt):
+            getattr(study, ask)()
+    [lost] = study.pending
+    action = study.next()
+    assert (action.trial, action.to_step) == (lost, 1 if ask == "next" else 3)
+    assert [trial.number for trial in study.ask(2)] == [1, 2]
 
 
 def test_a_trial_whose_ask_was_interrupted_is_returned_by_the_next_one(monkeypatch):

@@ -279,6 +279,47 @@ def test_amending_and_dropping() -> None:
     go_on(study, 2)
 
 
+def test_amending_a_diverged_trial_keeps_what_it_reported(tmp_path: Path) -> None:
+    study = begun(journal=tmp_path / "run.jsonl")
+    trial = study.next().trial
+    study.tell(trial, 1.0, 0.1, step=1)
+    study.tell(trial, math.nan, 0.5, step=3)
+    for amended, steps in (
+        ({"cost": 0.4}, [1]),
+        ({"value": None, "message": "it broke"}, [1]),
+        ({"value": 0.7}, [1, 9]),
+        ({"value": 0.8, "cost": 0.6}, [1, 9]),
+        ({"value": None}, [1]),
+    ):
+        study.amend(trial.number, **amended)  # type: ignore[arg-type]
+        curve = study.curves[trial.number]
+        assert [report.step for report in curve] == steps
+        assert (curve[0].value, curve[0].cost) == (1.0, 0.1)
+        assert sw.Study.load(tmp_path / "run.jsonl").curves == study.curves
+    study.close()
+
+
+def test_trials_that_are_given_up_are_no_results(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    usable = sw.Stages([1, 3], usable=True)  # type: ignore[arg-type]
+    study = begun(n_initial=2, stages=usable, journal=path)
+    first = study.next().trial
+    study.tell(first, 0.1, step=1)
+    study.drop(first)
+    assert study.best is None
+    assert not study.should_stop().stop  # the design is not begun
+    second = study.next().trial
+    study.tell(second, 0.7, step=1)
+    assert study.best is not None
+    assert (study.best.number, study.best.value) == (second.number, 0.7)
+    study.should_stop()
+    study.close()
+    study = sw.Study.resume(path)
+    assert study.should_stop().rule == "pbgi"
+    assert study.next().trial.number in (second.number, second.number + 1)
+    study.close()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

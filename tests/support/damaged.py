@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged journals: bits flipped, lines deleted, swapped and repeated, at random.
 
-As a script: ``python damaged.py FOLDER TIMES SEED`` damages one journal so many times in each of
-these ways and prints what came of it as JSON.
+As a script: ``python damaged.py FOLDER TIMES SEED`` damages two journals in turns, the second of
+evaluations in stages, so many times in each of these ways and prints what came of it as JSON.
 """
 
 from __future__ import annotations
@@ -35,6 +35,23 @@ def begun(path):
     study.amend(1, 0.5)
     study.drop(study.ask())
     study.ask(fixed={"kind": "b"})
+    study.close()
+    return path.read_bytes()
+
+
+def begun_in_stages(path):
+    """The content of a journal of evaluations in stages: paused, finished, diverged, amended."""
+    stages = sw.Stages([1, 3])
+    study = sw.Study(SPACE, lam=1e-6, n_initial=4, stages=stages, journal=path)
+    for number in range(TRIALS):
+        study.should_stop()
+        action = study.next()
+        value = None if number == 2 else (action.trial.params["x"] - 0.3) ** 2 + 1 / action.to_step
+        study.tell(action.trial, value, step=action.to_step)
+    study.amend(2, cost=0.5)
+    study.amend(2, 0.7)
+    study.drop(study.paused[0])
+    study.next()
     study.close()
     return path.read_bytes()
 
@@ -75,7 +92,8 @@ def essence(study):
     """What must not change unnoticed."""
     traces = sorted(study.traces.items())
     promises, verdict = list(study.promises), study._context.state.verdict
-    return repr((study.history, study.pending, traces, promises, verdict, study.options))
+    stages = study.curves, study.legs, study.paused
+    return repr((study.history, study.pending, traces, promises, verdict, study.options, stages))
 
 
 def resumed(path):
@@ -107,13 +125,16 @@ def outcome(path, content, whole):
 
 
 def damage(folder, kind, times, seed):
-    """Damage a journal so many times; returns how often what came of it."""
-    content = begun(folder / f"{kind}-whole.jsonl")
-    path = folder / f"{kind}.jsonl"
-    path.write_bytes(content)
-    whole, _ = resumed(path)
-    rng = random.Random(seed)  # noqa: S311
-    return Counter(outcome(path, KINDS[kind](content, rng), whole) for _ in range(times))
+    """Damage journals so many times in all; returns how often what came of it."""
+    rng, seen = random.Random(seed), Counter()  # noqa: S311
+    for number, made in enumerate((begun, begun_in_stages)):
+        content = made(folder / f"{kind}-{number}-whole.jsonl")
+        path = folder / f"{kind}-{number}.jsonl"
+        path.write_bytes(content)
+        whole, _ = resumed(path)
+        count = times // 2 if number else times - times // 2
+        seen.update(outcome(path, KINDS[kind](content, rng), whole) for _ in range(count))
+    return seen
 
 
 def main():

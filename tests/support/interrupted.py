@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies under a storm of interrupts: each call of ask, tell and should_stop may be interrupted
-at any moment, several times in a row, and is then repeated, as a user at a prompt would.
+"""Studies under a storm of interrupts: each call of ask, tell, amend and should_stop may be
+interrupted at any moment, several times in a row, and is then repeated, as a user at a prompt
+would. Every second study is one of evaluations in stages.
 
 As a script: ``python interrupted.py FOLDER INTERRUPTS SEED [signals | threads]`` prints what came
 of it as JSON. ``signals`` are those of a timer, ``threads`` are exceptions that another thread
@@ -25,6 +26,8 @@ from stopwise.record.journal import ResumeWarning
 ROWS = [{"a": a, "b": b} for a in range(15) for b in ("x", "y")]
 OPTIONS = {"lam": 1e-9, "n_initial": 20, "cost": "reported", "watch": ["ucb-lcb"]}
 TRIALS = 25
+IN_STAGES = {"lam": 1e-9, "n_initial": 12, "cost": "reported", "stages": sw.Stages([1, 3, 9])}
+ACTIONS = 18  # of a study in stages: mostly those of the design, which are quick
 PACKAGE = str(Path(sw.__file__).parent)
 DURATIONS = {}  # seconds that a call took when it was last made, by name
 IN_A_ROW = 4  # then a call is left alone, so that the study comes to an end
@@ -105,11 +108,11 @@ class Raiser:
             self._armed = False
 
 
-def timed(call, *arguments):
+def timed(call, *arguments, **further):
     """Make a call, and keep how long it took; a trial that was told already is told."""
     began, answer = time.perf_counter(), None
     try:
-        answer = call(*arguments)
+        answer = call(*arguments, **further)
     except sw.errors.InputError as error:  # an interrupted tell that did its work
         if "told already" not in str(error):
             raise
@@ -118,22 +121,22 @@ def timed(call, *arguments):
     return answer
 
 
-def repeated(storm, call, *arguments):
+def repeated(storm, call, *arguments, **further):
     """Make a call, again if it was interrupted; at the last attempt no interrupt arrives."""
     for _ in range(IN_A_ROW):
         try:
             storm.begin(within=1.2 * DURATIONS.get(call.__name__, 1e-3))
             try:
-                return timed(call, *arguments)
+                return timed(call, *arguments, **further)
             finally:
                 storm.end()
         except KeyboardInterrupt:
             continue
-    return timed(call, *arguments)
+    return timed(call, *arguments, **further)
 
 
 def run(study, storm):
-    """Run a study to its end; returns the trials that were told, by number."""
+    """Run a study to its end; returns the trials that were told, by number, and no curves."""
     told = {}
     while len(told) < TRIALS:
         if repeated(storm, study.should_stop).stop:
@@ -141,19 +144,44 @@ def run(study, storm):
         trial = repeated(storm, study.ask)
         value, cost = evaluate(trial)
         repeated(storm, study.tell, trial, value, cost)
+        if trial.number % 5 == 4:
+            value, cost = trial.number / 7, cost + 1.0
+            repeated(storm, study.amend, trial.number, value, cost)
         told[trial.number] = (value, cost)
-    return told
+    return told, {}
+
+
+def run_in_stages(study, storm):
+    """Run a study in stages for a while; returns what was told of trials, and their curves."""
+    told, curves = {}, {}
+    for _ in range(ACTIONS):
+        if repeated(storm, study.should_stop).stop:
+            break
+        action = repeated(storm, study.next)
+        number, step = action.trial.number, action.to_step
+        value, cost = evaluate(action.trial)
+        cost *= step
+        repeated(storm, study.tell, action.trial, value, cost, step=step)
+        if value is not None:
+            curves.setdefault(number, []).append((step, value, cost))
+        if value is None or step == IN_STAGES["stages"].last:
+            told[number] = (value, cost)
+            repeated(storm, study.amend, number, cost=cost + 1.0)
+            told[number] = (value, cost + 1.0)
+            if value is not None:
+                curves[number][-1] = (step, value, cost + 1.0)
+    return told, curves
 
 
 def essence(study):
     """What a study and its journal must have in common."""
     return repr((
         study.history, study.pending, sorted(study.traces.items()), list(study.promises),
-        study.spent,
+        study.spent, study.curves, study.paused,
     ))  # fmt: skip
 
 
-def judged(path, study, told):
+def judged(path, study, told, curves):
     """One of: intact, lost (it cannot be resumed), differing (it is another study)."""
     live = essence(study)
     recorded = {o.number: (o.value, o.cost) for o in study.history}
@@ -164,7 +192,9 @@ def judged(path, study, told):
             again = sw.Study.resume(path)
     except Exception:  # noqa: BLE001  whatever makes it unusable
         return "lost"
+    known = {n: [(r.step, r.value, r.cost) for r in curve] for n, curve in again.curves.items()}
     same = essence(again) == live and recorded == told and len(again.history) == len(told)
+    same = same and known == curves
     again.close()
     return "intact" if same else "differing"
 
@@ -174,16 +204,17 @@ def storms(folder, wanted, seed, storm):
     seen = {"studies": 0, "interrupts": 0, "intact": 0, "lost": 0, "differing": 0, "died": 0}
     while storm.count < wanted:
         path = Path(folder) / f"{seen['studies']}.jsonl"
-        options = {**OPTIONS, "seed": seed + seen["studies"]}
+        in_stages = seen["studies"] % 2 == 0
+        options = {**(IN_STAGES if in_stages else OPTIONS), "seed": seed + seen["studies"]}
         study = sw.Study(sw.Candidates(ROWS), journal=path, **options)
         seen["studies"] += 1
         try:
-            told = run(study, storm)
+            told, curves = (run_in_stages if in_stages else run)(study, storm)
         except Exception:  # noqa: BLE001  a study that cannot go on
             seen["died"] += 1
             study.close()
             continue
-        seen[judged(path, study, told)] += 1
+        seen[judged(path, study, told, curves)] += 1
     return {**seen, "interrupts": storm.count}
 
 

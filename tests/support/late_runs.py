@@ -9,6 +9,7 @@ import numpy as np
 from stopwise.acquisition import PBGI, LogEIPC
 from stopwise.core.search.batched_bfgs import batched_bfgs
 from stopwise.core.search.score import nan_excluded
+from stopwise.core.search.screen import spread_out
 from stopwise.core.search.supremum import Search
 from tests.support.landscapes import Tilted, box, matern_draw, snapshot_of, sum_of_sines
 
@@ -64,6 +65,9 @@ def brute_force(snapshot):
     if snapshot.domain.width > 2:
         large = Search(raw=50 * snapshot.search.raw, restarts=50 * snapshot.search.restarts)
         found = replace(snapshot, search=large).sup(LogEIPC())
+        x, value = between_and_beside(snapshot)
+        if value > found.value:
+            return x[None, :], np.array([value])
         return found.x[None, :], np.array([found.value])
     score = LogEIPC().bind(snapshot)
     cells = _cells_1d(snapshot) if snapshot.domain.width == 1 else _cells_2d(snapshot)
@@ -94,6 +98,40 @@ def _cells_2d(snapshot):
     sizes = 10.0 ** rng.uniform(-6.0, -1.0, (100, 1))
     clouds = [np.clip(x + sizes * rng.standard_normal((100, 2)), 0.0, 1.0) for x in snapshot.X]
     return squares + clouds
+
+
+def between_and_beside(snapshot):
+    """The highest hill between and beside all observations, in more than two dimensions.
+
+    Thousands of points between all pairs, beside observations with and without leaving their
+    walls, and along the way from one observation to another, of which a thousand climb. A search
+    of the whole box, however large, misses some of these hills.
+    """
+    score, X = LogEIPC().bind(snapshot), snapshot.X[np.argsort(snapshot.y, kind="stable")]
+    rng, scales = np.random.default_rng(0), np.minimum(score.scales, 1.0)
+    i, j = np.triu_indices(len(X), 1)
+    clouds = [X[i] + part * (X[j] - X[i]) for part in (0.5, 0.25, 0.75)]
+    centres = np.repeat(X, 16, axis=0)
+    inside = (centres > 0.0) & (centres < 1.0)
+    for size in (0.3, 0.1, 0.03, 0.01, 0.003):
+        moves = size * scales * rng.standard_normal(centres.shape)
+        clouds += [centres + moves, centres + moves * inside]
+    a, b, c, better = rng.integers(len(X), size=(4, 6000))
+    clouds += [X[np.minimum(a, better)] + part * (X[b] - X[c]) for part in (0.5, 0.1, 0.02)]
+    points = np.clip(np.vstack(clouds), 0.0, 1.0)
+    values = nan_excluded(score(points))
+    top = np.argsort(-values, kind="stable")[:8000]
+    top = top[values[top] > -np.inf]
+    points, values = points[top], values[top]
+    counts = {1e-5: 300, 0.005: 300, 0.25: 200}
+    chosen = [points[spread_out(points, values, counts[radius], radius)] for radius in counts]
+    i, j = np.triu_indices(min(20, len(X)), 1)
+    begin, free = np.vstack([*chosen, 0.5 * (X[i] + X[j])]), np.ones(X.shape[1], dtype=bool)
+    reached, heights = batched_bfgs(
+        score.with_gradient, begin, free, scales=score.scales, max_steps=60
+    )
+    best = int(np.argmax(heights))
+    return reached[best], heights[best]
 
 
 def _polished(score, X, count=80):

@@ -168,8 +168,14 @@ def check_once(run):
         assert len(set(keys)) == len(keys), run.asked
 
 
-def run_lot(number):
+def run_lot(number, studies=None, check=check, size=LOT):
     """Run the studies of a lot.
+
+    Args:
+        number: Its seed.
+        studies: A strategy that draws them; any studies without stages if left out.
+        check: What is done with each; returns how it ended.
+        size: Number of studies.
 
     Returns:
         How often they ended in which way, and what is wrong with those that did not end well.
@@ -179,14 +185,14 @@ def run_lot(number):
     # A study is short to read as it was drawn, and shrinking it takes minutes.
     @seed(number)
     @settings(
-        max_examples=LOT,
+        max_examples=size,
         phases=[Phase.generate],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         database=None,
         deadline=None,
         derandomize=False,
     )
-    @given(drawn_studies())
+    @given(drawn_studies() if studies is None else studies)
     def run(drawn):
         try:
             outcomes[check(drawn)] += 1

@@ -8,6 +8,7 @@ too.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -22,6 +23,8 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.search.screened import screened
 from stopwise.core.snapshot import Snapshot
 from stopwise.errors import InputError
+
+_SMALL = 0.01  # of the spread of the values: gains below this are late
 
 
 class Partials(NamedTuple):
@@ -55,6 +58,7 @@ class PointwiseScore:
         valued: Whether the score is about what a gain is worth: with a utility, law and best value
             are then by their worth.
         belief: What to believe instead of the snapshot's belief.
+        is_log_gain: Whether the score is a log gain per price, on which a stop may depend.
     """
 
     formula: Formula
@@ -66,6 +70,7 @@ class PointwiseScore:
     in_objective_units: bool = False
     valued: bool = False
     belief: Belief | None = None
+    is_log_gain: bool = False
 
     @property
     def scales(self) -> Array:
@@ -75,8 +80,17 @@ class PointwiseScore:
     @property
     def unit(self) -> float:
         """What counts as a difference of 1 in the score."""
-        if not self.in_objective_units:
-            return 1.0
+        return self._unit_of_values if self.in_objective_units else 1.0
+
+    def is_late(self, x: Array, value: float) -> bool:
+        """Whether this supremum, at x, is a gain so small that a study may be near its end."""
+        if not self.is_log_gain:
+            return False
+        log_gain = value + float(self._belief.log_price(x[None, :], self.pricing)[0])
+        return log_gain < math.log(_SMALL) + math.log(self._unit_of_values)
+
+    @property
+    def _unit_of_values(self) -> float:
         unit, loss = self._belief.objective.unit, self.snapshot.loss
         if loss is None or not self.valued:
             return unit

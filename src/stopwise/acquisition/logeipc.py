@@ -46,7 +46,9 @@ class LogEIPC:
 
     def bind(self, snapshot: Snapshot) -> PointwiseScore:
         """The score on a snapshot."""
-        return PointwiseScore(self, snapshot, self.cost, from_incumbent=True, valued=True)
+        return PointwiseScore(
+            self, snapshot, self.cost, from_incumbent=True, valued=True, is_log_gain=True
+        )
 
 
 def priced_score(formula: Formula, snapshot: Snapshot) -> PointwiseScore:

@@ -61,7 +61,7 @@ class Prospects:
             same = [i for i in due if ahead[i] == count]
             steps = np.stack([self.steps_of(i) for i in same])
             costs = np.stack([self.prices[i] for i in same])
-            counting = equivalent_price(steps, _amounts(self.lam * costs))
+            counting = equivalent_price(steps, _amounts(self.lam, costs))
             self._counting.update(zip(same, counting.tolist(), strict=True))
         return np.array([self._counting[int(i)] for i in rows])
 
@@ -110,14 +110,15 @@ class Prospects:
     @property
     def _next(self) -> Array:
         """The price of the next stage of each, in objective units."""
-        return _amounts(self.lam * np.array([prices[0] for prices in self.prices]))
+        return _amounts(self.lam, np.array([prices[0] for prices in self.prices]))
 
     @property
     def _total(self) -> Array:
         """The price of all stages to come, in objective units."""
-        return _amounts(self.lam * np.array([prices.sum() for prices in self.prices]))
+        return _amounts(self.lam, np.array([prices.sum() for prices in self.prices]))
 
 
-def _amounts(prices: Array) -> Array:
-    """Prices within the range of amounts."""
-    return np.clip(prices, LEAST_AMOUNT, LARGEST_AMOUNT)
+def _amounts(lam: float, costs: Array) -> Array:
+    """What costs are worth, within the range of amounts."""
+    with np.errstate(over="ignore"):
+        return np.clip(lam * costs, LEAST_AMOUNT, LARGEST_AMOUNT)

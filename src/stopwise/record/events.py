@@ -118,10 +118,12 @@ class TrialAmended:
         observation: The evaluation as it is now known.
         delivered: What came of promises, anew, by the number of the trial: its own and those of
             trials that were told after it.
+        step: With stages, the step of the value, if there is one now.
     """
 
     observation: Observation
     delivered: Mapping[int, float] = field(default_factory=dict)
+    step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,11 +76,22 @@ class Staged:
         staged = replace(self, reports=(*self.reports, report))
         return staged.ended(report.trial) if arrived else staged
 
-    def amended(self, number: int, value: float | None, cost: float) -> Staged:
-        """With another last report of a trial that was told; without it if it has failed."""
-        last = self.latest.get(number)
-        if last is None:
-            return self
+    def amended(
+        self, number: int, value: float | None, cost: float, *, had_value: bool, step: int | None
+    ) -> Staged:
+        """With another final report of a trial that was told; without one if it has failed.
+
+        Args:
+            number: Number of the trial.
+            value: The right value; None if it has failed.
+            cost: The right cost.
+            had_value: Whether it was told with a value, so that its last report is the final one.
+            step: The step of the value.
+        """
+        last = self.latest.get(number) if had_value else None
+        if last is None:  # what was reported on the way stays
+            final = () if value is None or step is None else (Report(number, step, value, cost),)
+            return replace(self, reports=(*self.reports, *final))
         right = () if value is None else (replace(last, value=value, cost=cost),)
         at = self.reports.index(last)
         return replace(self, reports=(*self.reports[:at], *right, *self.reports[at + 1 :]))

@@ -135,6 +135,12 @@ class State:
         return {n: self.pending[n] for n in waiting}
 
     @property
+    def reports(self) -> tuple[Report, ...]:
+        """Reports of stages, without those of trials that were given up."""
+        known = {*self.pending, *(o.number for o in self.history)}
+        return tuple(report for report in self.staged.reports if report.trial in known)
+
+    @property
     def tellings(self) -> int:
         """The number of observations that signals are recorded at; with stages, of reports.
 
@@ -269,7 +275,13 @@ class State:
             promises={**self.promises, **changed},
             traces=_forgotten(self.traces, self.tellings),
             fitted_at=-1,  # no choice was made with these data
-            staged=self.staged.amended(observation.number, observation.value, observation.cost),
+            staged=self.staged.amended(
+                observation.number,
+                observation.value,
+                observation.cost,
+                had_value=told.value is not None,
+                step=event.step,
+            ),
             verdict=None,
         )
 

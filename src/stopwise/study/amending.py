@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from stopwise.core.checks import checked_cost, checked_whole
+from stopwise.core.stages import Stages
 from stopwise.errors import InputError, shown
 from stopwise.record.events import TrialAmended, TrialDropped
 from stopwise.record.history import Observation, Trial
@@ -69,7 +70,11 @@ class AmendableStudy(ReadableStudy):
         if amended == told:
             return
         delivered = self._promising.anew(context.history.amended(amended), number)
-        context.log.commit(TrialAmended(amended, delivered), began)
+        stages = context.options.stages
+        step = None
+        if isinstance(stages, Stages) and amended.value is not None:
+            step = stages.last
+        context.log.commit(TrialAmended(amended, delivered, step), began)
 
 
 def _told(context: StudyContext, number: int) -> Observation:

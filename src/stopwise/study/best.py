@@ -13,7 +13,7 @@ from stopwise.study.snapshots import Snapshots
 def best_of(context: StudyContext, snapshots: Snapshots) -> Best | None:
     """The best configuration that keeps all limits, the first of equals; None before any does."""
     stages = context.options.stages
-    if isinstance(stages, Stages) and stages.usable and context.state.staged.reports:
+    if isinstance(stages, Stages) and stages.usable and context.state.reports:
         return _best_reported(context)
     succeeded = context.history.feasible
     if not (context.history.succeeded if context.options.noise is not None else succeeded):
@@ -28,7 +28,7 @@ def best_of(context: StudyContext, snapshots: Snapshots) -> Best | None:
 def _best_reported(context: StudyContext) -> Best:
     """The best value of any stage, where early values are results."""
     sign, state = context.options.sign, context.state
-    best = min(state.staged.reports, key=lambda report: sign * report.value)
+    best = min(state.reports, key=lambda report: sign * report.value)
     told = state.observed(best.trial) or state.pending.get(best.trial)
     return Best({} if told is None else dict(told.params), best.value, best.trial)
 

@@ -18,7 +18,7 @@ import pytest
 from stopwise.acquisition import LogEIPC
 from stopwise.stopping._clopper_pearson import upper_bound
 from tests.support.extended_score import IS_EXTENDED, ExtendedScore, extended_supremum
-from tests.support.late_runs import brute_force, is_resolved, late_snapshots
+from tests.support.late_runs import between_and_beside, brute_force, is_resolved, late_snapshots
 
 RISK = 0.05
 TARGET = 0.003
@@ -101,13 +101,21 @@ def test_in_one_and_two_dimensions_fewer_than_three_stops_in_a_thousand_are_wron
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("d", "wanted", "limit"), [(4, 60, 0.05), (6, 60, 0.05), (12, 40, 0.07)])
-def test_in_more_dimensions_few_stops_are_wrong(d, wanted, limit):
-    """Against a search 50 times as large, on seeds that nothing was chosen on.
+def test_in_more_dimensions_fewer_than_three_stops_in_a_thousand_are_expected_to_be_wrong():
+    """Against a search 50 times as large and one between all observations.
 
-    The target of d = 1 and 2 is not met: 0.5 to 0.8 % of the stops are expected to be wrong. So
-    few suprema bound the rate of those that are by several per cent only.
+    The seeds are of runs that nothing was chosen on. So few draws of lambda bound the rate by
+    somewhat more; the expected rate is what is compared.
     """
-    tally = tally_of(d, wanted, seed=100)
-    assert tally.rate < 0.01, str(tally)
-    assert tally.limit < limit, str(tally)
+    tallies = [tally_of(d, 60, seed=100) for d in (4, 6, 12)]
+    missed = np.concatenate([tally.missed for tally in tallies])
+    rate = float(np.clip(missed, 0.0, np.log(2.0)).mean() / (2.0 * np.log(2.0)))
+    assert rate < TARGET, [str(tally) for tally in tallies]
+    assert upper_bound(sum(tally.wrong for tally in tallies), len(missed), RISK) < 0.02
+
+
+def test_a_hill_between_good_observations_is_not_missed():
+    """Of a run in which suprema were missed by a half, by a search 50 times as large too."""
+    *_, last = islice(late_snapshots(6, 201), 7)
+    _, value = between_and_beside(last)
+    assert last.sup(LogEIPC()).value > value - 1e-6

@@ -9,6 +9,7 @@ A stopping rule that underestimates its supremum stops too early, so the search 
   begin and few go to the end: the danger is a hill on which no search began, and a few steps tell
   the height of a hill better than a screen does. Searches also begin close to the best
   observations; in one and two dimensions, beside and between all of them (``narrow_hills.py``);
+  in more, if the score says that it is late in a run, between neighbours (``late_hills.py``);
 - a mixed domain: the same in its continuous columns, then in turn with moves of one discrete
   parameter (``discrete_moves.py``). Where constraints make walls, random steps follow
   (``walls.py``).
@@ -23,6 +24,7 @@ import numpy as np
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.search.batched_bfgs import SAME_HILL, batched_bfgs
 from stopwise.core.search.discrete_moves import improve_all, improve_best
+from stopwise.core.search.late_hills import late_starts
 from stopwise.core.search.narrow_hills import FEW, narrow_starts
 from stopwise.core.search.restriction import restricted_score
 from stopwise.core.search.score import NormalisedScore, Score, highest, nan_excluded
@@ -92,7 +94,7 @@ def supremum(
         rng: Source of the Sobol scrambling and the neighbourhoods.
         near: Encoded points whose neighbourhoods are screened too: the best observations.
         observed: All observations, the best first; in one and two dimensions searches also begin
-            beside and between them.
+            beside and between them, in more if the score says that it is late.
         starts: Encoded points that climb in any case; the answer is never worse than these.
         search: How hard to look; ignored where the domain can be enumerated.
     """
@@ -138,8 +140,14 @@ def multistart(
         count = _CLOSE * search.restarts
         close = close_starts(normalised, domain, rng, best=near, count=count)
     X, values = _peaks(normalised, domain, begin, close, search.restarts)
-    if few and observed is not None and len(observed):
-        X, values = _with_narrow_hill(normalised, X, values, observed, search.restarts)
+    if domain.is_box and observed is not None and len(observed):
+        count = search.restarts
+        if few:
+            narrow = narrow_starts(normalised, observed, _NARROW * count)
+            X, values = _with_narrow_hill(normalised, X, values, narrow, count)
+        elif len(observed) > 1 and len(X) and _is_late(score, X[0], values[0]):
+            late = late_starts(normalised, rng, peaks=X, observed=observed, count=count)
+            X, values = _with_narrow_hill(normalised, X, values, late, count)
     if not len(X):
         return Supremum(None, -np.inf)
     if domain.constraints:
@@ -176,11 +184,16 @@ def _peaks(
     return X, values
 
 
+def _is_late(score: Score, x: Array, value: float) -> bool:
+    """Whether a score says that its supremum is that of a late moment; most do not say."""
+    is_late = getattr(score, "is_late", None)
+    return is_late is not None and bool(is_late(x, value))
+
+
 def _with_narrow_hill(
-    score: Score, X: Array, values: Array, observed: Array, count: int
+    score: Score, X: Array, values: Array, begin: Array, count: int
 ) -> tuple[Array, Array]:
     """The peaks, after the highest hill beside or between observations if that is higher."""
-    begin = narrow_starts(score, observed, _NARROW * count)
     free = np.ones(begin.shape[1], dtype=bool)
     # All go on: hills much closer to each other than a length scale are different ones here.
     found = batched_bfgs(score.with_gradient, begin, free, scales=score.scales, max_steps=_STEPS)

@@ -66,11 +66,12 @@ def as_line(event: Event, params: ParamsCodec) -> dict[str, Any]:  # noqa: C901,
             return {"event": "report", **dataclasses.asdict(report)}
         case TrialContinued(trial_number, leg):
             return {"event": "continue", "trial": trial_number, **_leg_as_json(leg)}
-        case TrialAmended(observation, delivered_anew):
+        case TrialAmended(observation, delivered_anew, step):
             told = _observation_as_json(observation, params)
             measured = _if_any("outcomes", dict(observation.outcomes) or None)
             gains = {str(trial_number): gain for trial_number, gain in delivered_anew.items()}
-            return {"event": "amend", **told, "delivered": gains, **measured}
+            staged = _if_any("step", step)
+            return {"event": "amend", **told, "delivered": gains, **measured, **staged}
         case VerdictGiven(verdict):
             return {
                 "event": "verdict",
@@ -200,7 +201,7 @@ def _read_tell(line: Json, params: ParamsCodec) -> TrialTold:
 
 def _read_amend(line: Json, params: ParamsCodec) -> TrialAmended:
     delivered = {int(number): gain for number, gain in line["delivered"].items()}
-    return TrialAmended(_observation(line, params), delivered)
+    return TrialAmended(_observation(line, params), delivered, line.get("step"))
 
 
 def _read_verdict(line: Json, _: ParamsCodec) -> VerdictGiven:

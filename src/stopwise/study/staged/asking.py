@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from stopwise.core.search.supremum import Search
 from stopwise.core.space.held import Holding
 from stopwise.core.stages import Stages
 from stopwise.errors import InputError
-from stopwise.record.events import TrialAsked, TrialAskedAgain, TrialContinued
+from stopwise.record.events import Event, TrialAsked, TrialAskedAgain, TrialContinued
 from stopwise.record.history import Trial
 from stopwise.record.staged import Leg
 from stopwise.study.actions import Action, Continue, Start
@@ -27,7 +27,10 @@ from stopwise.study.staged.design import StagedDesign
 
 
 class StagedAsking:
-    """Hands out the actions of a study with stages."""
+    """Hands out the actions of a study with stages.
+
+    After a call that was interrupted, what it was about to return comes first.
+    """
 
     def __init__(
         self,
@@ -40,17 +43,25 @@ class StagedAsking:
         self._stages = stages
         self._choosing = choosing
         self._design = design
+        self._not_returned: tuple[int, ...] = ()  # numbers of a call that was interrupted
 
-    @single_threaded
     def action(self) -> Action:
         """The next action."""
+        action = self._waiting(()) or self._next()
+        self._not_returned = ()
+        return action
+
+    @single_threaded
+    def _next(self) -> Action:
         began, state = time.perf_counter(), self._context.state
         if state.unanswered:
-            return self._again(state.unanswered[0], began)
+            first = state.unanswered[0]
+            self._commit(TrialAskedAgain(first), first, began)
+            return self._action(first)
         params = self._design.next()
         if params is not None:
             return self._started(params, Leg(self._stages.steps[0]), began, designed=True)
-        if not state.staged.reports:
+        if not state.reports:
             raise NothingLeftError(self._nothing_left())
         options = self._choosing.options()
         if options.prospects is None:
@@ -62,8 +73,8 @@ class StagedAsking:
         if number is None:
             return self._started(options.params or {}, leg, began)
         leg = replace(leg, since=self._since(number, leg))
-        self._context.log.commit(TrialContinued(number, leg), began)
-        return Continue(_copied(state.pending[number]), leg.to_step, leg.fair_value, leg.worth)
+        self._commit(TrialContinued(number, leg), number, began)
+        return self._action(number)
 
     def trials(
         self,
@@ -75,17 +86,22 @@ class StagedAsking:
         if holding is not None:
             message = "ask(fixed=...) in a study with stages: leave one of them out."
             raise InputError(message)
-        return [self._whole() for _ in range(count)]
+        handed: dict[int, Trial] = {}
+        for _ in range(count):
+            trial = (self._waiting(handed) or self._whole()).trial
+            handed[trial.number] = trial
+        self._not_returned = ()
+        return list(handed.values())
 
     @single_threaded
-    def _whole(self) -> Trial:
+    def _whole(self) -> Action:
         began = time.perf_counter()
         params: Mapping[str, Any] | None = self._design.next()
-        if params is None and self._context.state.staged.reports:
+        if params is None and self._context.state.reports:
             params = self._choosing.options().params
         if params is None:
             raise NothingLeftError(self._nothing_left())
-        return self._started(params, Leg(self._stages.last), began).trial
+        return self._started(params, Leg(self._stages.last), began)
 
     def worths(self) -> dict[int, float]:
         """How many times its price each paused trial is worth going on with, by number."""
@@ -126,22 +142,33 @@ class StagedAsking:
         before = staged.legs[number][-1].since
         return leg.fair_value if before is None else before
 
-    def _again(self, number: int, began: float) -> Action:
-        """A trial that was being run when the study was interrupted."""
+    def _waiting(self, handed: Collection[int]) -> Action | None:
+        """The first action of a call that was interrupted before it returned it."""
+        running = self._context.state.staged.running
+        numbers = (n for n in self._not_returned if n in running and n not in handed)
+        number = next(numbers, None)
+        return None if number is None else self._action(number)
+
+    def _commit(self, event: Event, number: int, began: float) -> None:
+        """Begin to run a trial; it counts as not returned until its call ends."""
+        self._not_returned = (*self._not_returned, number)
+        self._context.log.commit(event, began)
+
+    def _action(self, number: int) -> Action:
+        """What is being run of a trial."""
         state = self._context.state
         leg = state.staged.running.get(number, Leg(self._stages.last))
-        self._context.log.commit(TrialAskedAgain(number), began)
         kind = Continue if number in state.staged.latest else Start
         return kind(_copied(state.pending[number]), leg.to_step, leg.fair_value, leg.worth)
 
     def _started(
         self, params: Mapping[str, Any], leg: Leg, began: float, *, designed: bool = False
-    ) -> Start:
+    ) -> Action:
         cost = self._choosing.expected_cost(params)
         trial = Trial(self._context.state.next, dict(params), cost)
         leg = replace(leg, since=leg.fair_value)
-        self._context.log.commit(TrialAsked(trial, designed, None, leg=leg), began)
-        return Start(_copied(trial), leg.to_step, leg.fair_value, leg.worth)
+        self._commit(TrialAsked(trial, designed, None, leg=leg), trial.number, began)
+        return self._action(trial.number)
 
     def _nothing_left(self) -> str:
         state = self._context.state

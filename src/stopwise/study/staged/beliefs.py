@@ -79,14 +79,14 @@ class StagedBeliefs:
 
     def costs(self) -> dict[int, RunCost]:
         """What each trial that has reported costs as a whole, by what was paid so far."""
-        reports = self._reports(self._context.state)
+        reports = self._context.state.reports
         if self._costs is None or self._costs[0] != reports:
             self._costs = reports, self._run_costs(reports)
         return self._costs[1]
 
     def paid(self) -> tuple[Array, Array]:
         """Configurations, and what a whole evaluation of each costs by what was paid so far."""
-        X, costs = self._paid(self._reports(self._context.state))
+        X, costs = self._paid(self._context.state.reports)
         return (X, costs) if costs.size else (np.empty((0, self._context.domain.width)), costs)
 
     def encoded(self, number: int) -> Array:
@@ -101,10 +101,11 @@ class StagedBeliefs:
         if number in state.pending:
             return state.pending[number].params
         told = state.observed(number)
-        return self._rows[number][0] if told is None else told.params  # one that was dropped
+        assert told is not None  # noqa: S101  others were given up, and nobody asks for them
+        return told.params
 
     def _believed(self, state: State, legs: Mapping[int, Leg]) -> StagedBelief:
-        reports = self._reports(state)
+        reports = state.reports
         data = self._data(reports)
         size = _SIZES.latest(len(reports))
         posterior = condition_curves(self._with_diverged(data, state), self._fitted(reports, size))
@@ -115,11 +116,6 @@ class StagedBeliefs:
                 np.array([self._stages.index(leg.to_step) for leg in legs.values()]),
             )
         return StagedBelief(posterior, self._price(reports, size))
-
-    def _reports(self, state: State) -> tuple[Report, ...]:
-        """Reports of trials that are known: not of those that were given up."""
-        known = {*state.pending, *(o.number for o in state.history)}
-        return tuple(report for report in state.staged.reports if report.trial in known)
 
     def _data(self, reports: tuple[Report, ...]) -> CurveData:
         sign = self._context.options.sign

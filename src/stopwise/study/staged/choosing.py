@@ -76,7 +76,7 @@ class StagedChoosing:
         state, sign = self._context.state, self._context.options.sign
         values = [sign * float(o.value or 0.0) for o in state.history.succeeded]
         if self._stages.usable:
-            values += [sign * report.value for report in state.staged.reports]
+            values += [sign * report.value for report in state.reports]
         return min(values, default=math.inf)
 
     def options(self) -> Options:
@@ -101,7 +101,7 @@ class StagedChoosing:
         """The expected cost of a whole evaluation; None while nothing is known of costs."""
         context = self._context
         known = known_cost(context.cost_model, context.domain, params)
-        if known is not None or not context.state.staged.reports:
+        if known is not None or not context.state.reports:
             return known
         x = context.model.encoded.encode([params])
         return float(expected_cost(self._beliefs.now().price, x)[0])
@@ -141,7 +141,8 @@ class StagedChoosing:
         if finished:
             X = np.array([self._beliefs.encoded(o.number) for o in finished])
             return X, sign * np.array([float(o.value or 0.0) for o in finished])
-        X = np.array([self._beliefs.encoded(n) for n in state.staged.latest])
+        begun = dict.fromkeys(report.trial for report in state.reports)
+        X = np.array([self._beliefs.encoded(n) for n in begun])
         return X, np.asarray(belief.posterior.law(X).median)
 
     # ------------------------------------------------------------------ details

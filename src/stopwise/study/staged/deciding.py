@@ -85,7 +85,7 @@ class StagedSignals:
             return Signal(n, n, -math.inf, nothing)
         row, log_worth = options.prospects.worthiest(options.best)
         lam, price = self._choosing.lam, options.prospects.counting_prices(np.array([row]))[0]
-        facts = {"gain": math.exp(log_worth) * price, "cost": price / lam}
+        facts = {"gain": float(math.exp(log_worth) * price), "cost": float(price / lam)}
         return Signal(
             n, n, math.log(lam) + log_worth, {**facts, "cost_spread": 0.0, "spread": 0.0}
         )
@@ -137,7 +137,7 @@ class StagedDeciding:
             return failed
         if not self._design.is_begun and (self._design.next() is not None or state.pending):
             return Verdict.not_yet("initial", self._design.words())
-        if not state.staged.reports:
+        if not state.reports:
             return self._nothing_left()
         options = self._choosing.options()
         if options.prospects is None and not state.staged.running:

@@ -46,7 +46,7 @@ class StagedDesign(InitialDesign):
     def is_begun(self) -> bool:
         """Whether enough configurations are begun; where many fail, others are tried instead."""
         state, most = self._context.state, self._context.options.max_trials
-        if not state.staged.reports:
+        if not state.reports:
             return False
         if (most is not None and state.asked >= most) or is_exhausted(self._context):
             return True
