@@ -33,8 +33,14 @@ def entitle(app: Sphinx, name: str, source: list[str]) -> None:  # noqa: ARG001 
         source[0] = f"# {title}\n\n{source[0]}"
 
 
+def unbroken(app: Sphinx, name: str, source: list[str]) -> None:  # noqa: ARG001  as above
+    """Keep a number and its error on one line, in narrow columns too."""
+    source[0] = source[0].replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Listen for pages that are read, and for the end."""
     app.connect("source-read", entitle)
+    app.connect("source-read", unbroken)
     app.connect("build-finished", write_front_door)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

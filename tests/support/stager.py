@@ -9,6 +9,7 @@ and PAUSE how long a step takes.
 
 import json
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -37,6 +38,7 @@ for step in range(done + 1, to_step + 1):
         sys.exit("out of memory")
     if trouble == "silent" and step == 3:
         break
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # what is saved is printed, too
     if checkpoint:
         checkpoint.with_suffix(".new").write_text(str(step))
         checkpoint.with_suffix(".new").replace(checkpoint)
@@ -52,3 +54,4 @@ for step in range(done + 1, to_step + 1):
         say(2, value, cost)
     if trouble == "more" and step == 9:
         say(10, value, cost)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])

@@ -38,10 +38,19 @@ def as_of_0_1(line):
     return {key: value for key, value in line.items() if key not in new}
 
 
-@pytest.mark.parametrize("name", STUDIES)
-def test_every_step_is_as_it_was(name, tmp_path):
-    command = [sys.executable, str(HERE / "studies.py"), str(tmp_path), name]
+LOTS = [list(STUDIES)[i::4] for i in range(4)]  # each runs in one process
+
+
+@pytest.mark.parametrize("names", LOTS, ids=" ".join)
+def test_every_step_is_as_it_was(names, tmp_path):
+    command = [sys.executable, str(HERE / "studies.py"), str(tmp_path), *names]
     subprocess.run(command, check=True, env={**os.environ, **PINNED}, capture_output=True)
+    for name in names:
+        check(name, tmp_path)
+
+
+def check(name, tmp_path):
+    """The study went as it was recorded."""
     anew = ANEW / f"{name}.jsonl"
     recorded = anew if anew.exists() else RECORDED / f"{name}.jsonl"
     new, old = lines_of(tmp_path / f"{name}.jsonl"), lines_of(recorded)
@@ -50,6 +59,6 @@ def test_every_step_is_as_it_was(name, tmp_path):
         name: unwritten()[name] for name in later
     }
     for number, (a, b) in enumerate(zip(new, old, strict=False), start=1):
-        where = f"line {number}, {b.get('event', 'header')}"
+        where = f"{name}, line {number}, {b.get('event', 'header')}"
         assert differences(as_of_0_1(a), as_of_0_1(b), where) == []
-    assert len(new) == len(old)
+    assert len(new) == len(old), name
