@@ -133,9 +133,9 @@ def start(
     where = config.path.parent / filled(config.directory, builtin)
     result_file = None if config.value.file is None else where / filled(config.value.file, builtin)
     before = stamp(result_file)
-    record = folder / "params.json"
-    with create(record) as file:
-        file.write(json.dumps(dict(params)).encode() + b"\n")
+    record = _written(params, folder)
+    unbuffered = {} if output is None else _UNBUFFERED
+    own_variables = variables(config.channel, params, builtin)
     life, life_of_us = os.pipe()
     status_of_us, status = os.pipe()
     try:
@@ -145,11 +145,7 @@ def start(
                 *arguments(config.command, config.channel, params, builtin),
             ],
             directory=where,
-            variables={
-                **({} if output is None else _UNBUFFERED),
-                **config.environment,
-                **variables(config.channel, params, builtin),
-            },
+            variables={**unbuffered, **config.environment, **own_variables},
             stdin=record if config.channel == "stdin" else Path(os.devnull),
             folder=folder,
             output=output,
@@ -164,6 +160,13 @@ def start(
         os.close(status)
     begun = time.monotonic()
     return RunningProgram(folder, result_file, before, process, life_of_us, status_of_us, begun)
+
+
+def _written(params: Mapping[str, Any], folder: Path) -> Path:
+    record = folder / "params.json"
+    with create(record) as file:
+        file.write(json.dumps(dict(params)).encode() + b"\n")
+    return record
 
 
 def _spawn(
