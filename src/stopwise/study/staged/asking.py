@@ -22,7 +22,7 @@ from stopwise.record.staged import Leg
 from stopwise.study.actions import Action, Continue, Start
 from stopwise.study.choosing import NothingLeftError
 from stopwise.study.context import StudyContext
-from stopwise.study.staged.choosing import Options, StagedChoosing
+from stopwise.study.staged.choosing import PossibleActions, StagedChoosing
 from stopwise.study.staged.design import StagedDesign
 
 
@@ -116,7 +116,7 @@ class StagedAsking:
 
     # ------------------------------------------------------------------ details
 
-    def _chosen(self, options: Options) -> tuple[int, float]:
+    def _chosen(self, options: PossibleActions) -> tuple[int, float]:
         """Which action to take, and its fair value, minimised.
 
         The trial that has reported last goes on, unless its fair value exceeds the one at which

@@ -41,7 +41,7 @@ _TYPICAL = 64  # points whose median deviation says how much of a start's price 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Options:
+class PossibleActions:
     """The actions of one moment.
 
     Args:
@@ -68,7 +68,7 @@ class StagedChoosing:
         self._beliefs = beliefs
         self._search = search
         self._shares = np.diff(np.array([0, *stages.steps])) / stages.last
-        self._latest: tuple[object, Options] | None = None
+        self._latest: tuple[object, PossibleActions] | None = None
 
     @property
     def best(self) -> float:
@@ -79,7 +79,7 @@ class StagedChoosing:
             values += [sign * report.value for report in state.reports]
         return min(values, default=math.inf)
 
-    def options(self) -> Options:
+    def options(self) -> PossibleActions:
         """The actions of this moment; kept until something is asked or told."""
         state = self._context.state
         if self._latest is None or self._latest[0] is not state:
@@ -89,7 +89,7 @@ class StagedChoosing:
                 self._latest = state, self._latest[1]
         return self._latest[1]
 
-    def leg_of(self, options: Options, row: int, fair_value: float, to_step: int) -> Leg:
+    def leg_of(self, options: PossibleActions, row: int, fair_value: float, to_step: int) -> Leg:
         """The leg of an action: how far it goes, and what it is worth."""
         sign = self._context.options.sign
         worth = None
@@ -147,7 +147,7 @@ class StagedChoosing:
 
     # ------------------------------------------------------------------ details
 
-    def _found(self) -> Options:
+    def _found(self) -> PossibleActions:
         state, belief = self._context.state, self._beliefs.now(running=True)
         reached, left = state.staged.latest, self._left()
         stages = {n: self._stages.index(reached[n].step) for n in state.paused}
@@ -167,7 +167,7 @@ class StagedChoosing:
                 numbers.append(None)
                 actions.add(x, -1, NEW, price)
         prospects = actions.prospects(self.lam) if numbers else None
-        return Options(tuple(numbers), params, prospects, self.best)
+        return PossibleActions(tuple(numbers), params, prospects, self.best)
 
     def _shares_of_a_start(self) -> Array:
         """The shares of the stages in the price of a new run, whose start is part of the first."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured of a trial: the tables ``[value]`` and ``[cost]``, with names and units."""
+"""The measures of a trial: the tables ``[value]`` and ``[cost]``, with names and units."""
 
 from __future__ import annotations
 
