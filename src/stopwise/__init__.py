@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from stopwise.tools.audit import Audit as Audit
     from stopwise.tools.audit import audit as audit
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "Audit",

@@ -467,7 +467,9 @@ def test_pricing_is_by_exp_or_inv():
 
 
 def test_a_name_must_be_known_and_lambda_given():
-    with pytest.raises(InputError, match=r"no acquisition 'ei': give one of pbgi, pbgi-d, "):
+    with pytest.raises(
+        InputError, match=r"no acquisition 'ei' \(did you mean 'eic'\?\): give one of pbgi, "
+    ):
         make_acquisition("ei", 0.1)
     with pytest.raises(InputError, match=r"'pbgi' needs lam\. .*exchange_rate"):
         make_acquisition("pbgi", None)
