@@ -206,7 +206,9 @@ def test_a_signal_that_was_not_recorded_is_named_with_what_there_is():
 def test_a_name_that_needs_lambda_teaches_and_a_class_is_refused(record):
     with pytest.raises(InputError, match=r"'pbgi' needs lam\..*exchange_rate"):
         sw.replay(record, ["pbgi"])
-    with pytest.raises(InputError, match=r"there is no stopping rule 'pbg': give one of pbgi,"):
+    with pytest.raises(
+        InputError, match=r"there is no stopping rule 'pbg' \(did you mean 'pbgi'\?\): give one"
+    ):
         sw.replay(record, ["pbg"])
     with pytest.raises(InputTypeError, match="an instance and not its class"):
         sw.replay(record, [Immediate])

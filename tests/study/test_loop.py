@@ -127,11 +127,11 @@ def clock(monkeypatch):
 
 def test_seconds_are_those_of_the_objectives_own_body(clock, monkeypatch):
     for slow in ("ask", "tell", "should_stop", "result"):
-        step = getattr(sw.Study, slow)
+        method = getattr(sw.Study, slow)
 
-        def slowed(self, *args, step=step, **kwargs):
+        def slowed(self, *args, method=method, **kwargs):
             clock.now += 500.0
-            answer = step(self, *args, **kwargs)
+            answer = method(self, *args, **kwargs)
             clock.now += 500.0
             return answer
 

@@ -459,14 +459,14 @@ REFUSED_OPTIONS = [
     ({"lam": -1.0, "acquisition": "lcb", "stopping": "gss"}, InputError, r"lam must be a pos"),
     ({"lam": None, "stopping": "gss"}, InputError, r"the acquisition 'pbgi' needs lam"),
     ({"lam": None, "acquisition": "lcb"}, InputError, r"the stopping rule 'pbgi' needs lam"),
-    ({"stopping": "pgbi"}, InputError, r"there is no stopping rule 'pgbi': give one of pbgi, logeipc-med, srgap-med, ucb-lcb, prb, gss, convergence, immediate, fixed, or an object\."),  # noqa: E501
+    ({"stopping": "pgbi"}, InputError, r"there is no stopping rule 'pgbi' \(did you mean 'pbgi'\?\): give one of pbgi, logeipc-med, srgap-med, ucb-lcb, prb, gss, convergence, immediate, fixed, or an object\."),  # noqa: E501
     ({"watch": ["gss", "pgbi"]}, InputError, r"there is no stopping rule 'pgbi'"),
     ({"stopping": "fixed"}, InputError, r"'fixed' needs n: give it as an object, such as sw\.stopping\.FixedTrials\(n=\.\.\.\)\."),  # noqa: E501
     ({"stopping": PBGI}, InputTypeError, r"PBGI'> is no stopping rule: give a name \(pbgi, .*\) or an object with signal and verdict, an instance and not its class"),  # noqa: E501
     ({"stopping": None}, InputTypeError, r"None is no stopping rule"),
     ({"stopping": []}, InputError, r"stopping=\[\] would never stop: give a rule"),
     ({"watch": [3]}, InputTypeError, r"3 is no stopping rule"),
-    ({"acquisition": "ei"}, InputError, r"there is no acquisition 'ei': give one of pbgi, pbgi-d, logeipc, logeipc-inv, eic, lcb, ts, or an object\."),  # noqa: E501
+    ({"acquisition": "ei"}, InputError, r"there is no acquisition 'ei' \(did you mean 'eic'\?\): give one of pbgi, pbgi-d, logeipc, logeipc-inv, eic, lcb, ts, or an object\."),  # noqa: E501
     ({"acquisition": None}, InputTypeError, r"None is no acquisition: give a name"),
     ({"direction": "max"}, InputError, r"direction='max': give 'minimize' or 'maximize'\."),
     ({"n_initial": 0}, InputError, r"n_initial=0: give a whole number of at least 1\."),
