@@ -91,11 +91,11 @@ class Settable:
 
 
 def nan_where_certain(law, log_price, best):
-    mean, std = law.parameters
+    mean, std, *others = law.parameters  # others: of a chance, a utility
     with np.errstate(all="ignore"):
         value = std - mean + 0.0 * mean / std
     ones = np.ones_like(mean)
-    return Partials(value, (-ones, ones), 0.0 * ones)
+    return Partials(value, (-ones, ones, *(0.0 * each for each in others)), 0.0 * ones)
 
 
 def anchored(law, log_price, best):
