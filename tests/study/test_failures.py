@@ -46,7 +46,7 @@ OUTCOMES = {
     "inf": (lambda _: math.inf, "the value was inf"),
     "-inf": (lambda _: -math.inf, "the value was -inf"),
     "numpy": (lambda _: np.float32("nan"), r"the value was np\.float32\(nan\)"),
-    "None": (lambda _: None, ""),
+    "None": (lambda _: None, r"the objective returned None \(is a return missing\?\)"),
 }
 
 

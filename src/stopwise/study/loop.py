@@ -225,7 +225,8 @@ def evaluate(objective: Objective, params: dict[str, Any]) -> Evaluated:
         returned = objective(params)
     except Exception as error:  # noqa: BLE001  whatever the user's code raises
         return Evaluated(None, _elapsed(begin), _described(error))
-    return Evaluated(returned, _elapsed(begin))
+    message = "the objective returned None (is a return missing?)" if returned is None else ""
+    return Evaluated(returned, _elapsed(begin), message)
 
 
 def _described(error: Exception) -> str:
