@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from stopwise import acquisition, replay
@@ -173,6 +173,7 @@ def snapshots(draw):
     return Snapshot(domain, X, y, belief, np.empty((0, 1)), initial=n)
 
 
+@settings(max_examples=50)  # each takes a sixth of a second, by quadrature
 @given(snapshots(), reals(-3.0, 3.0))
 def test_the_three_forms_of_the_rule_agree(snapshot, log_factor):
     """No fair value below y*; no EI above its price; sup log EI/c at most log lambda.

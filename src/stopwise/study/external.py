@@ -153,12 +153,6 @@ class ExternalStudy(Study):
 
     @property
     @exclusive
-    def design_size(self) -> int:
-        """Number of observations at t = 0."""
-        return self._design.size
-
-    @property
-    @exclusive
     def left(self) -> float:
         """What may still be spent; infinite without a budget."""
         return self._spending.left

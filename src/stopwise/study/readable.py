@@ -118,6 +118,12 @@ class ReadableStudy:
         return cap_verdict(self._context.state.asked, self.options.max_trials)
 
     @property
+    @exclusive
+    def design_size(self) -> int:
+        """Number of observations at t = 0."""
+        return self._design.size
+
+    @property
     def spent(self) -> float:
         """Sum of the costs charged so far."""
         return self._context.state.spent

@@ -137,8 +137,11 @@ def price(params):
     return 0.2 + 2.0 * params["x0"] * params["x1"] + params["x2"] ** 2
 
 
-def test_the_choice_of_pbgi_is_worth_its_price_whenever_any_point_is():
-    for seed in range(200):
+@pytest.mark.parametrize(
+    "seeds", [range(50), pytest.param(range(50, 200), marks=pytest.mark.slow)]
+)
+def test_the_choice_of_pbgi_is_worth_its_price_whenever_any_point_is(seeds):
+    for seed in seeds:
         rng = np.random.default_rng([seed, 1])
         now = snapshot(BOX, 20, seed, cost=price, lengthscale=float(rng.choice([0.5, 1.0, 2.0])))
         best = now.sup(LogEIPC()).value

@@ -510,3 +510,17 @@ def test_columns_may_be_listed_with_commas_and_a_wrong_one_says_the_nearest(tmp_
     code, said = stopwise(path, "--drop", "idd")
     assert code == 2
     assert "no column 'idd' to be dropped (did you mean 'id'?)" in said.err
+
+
+def test_known_prices_and_the_design_of_a_study_are_taken_over(tmp_path):
+    rows = [{"a": a, "b": b, "price": 1.0 + 3 * a + (b == "y")} for a in range(5) for b in "xy"]
+    path = tmp_path / "run.jsonl"
+    study = sw.Study(sw.Candidates(rows), cost="price", lam=0.05, journal=path, n_initial=3)
+    while not (verdict := study.should_stop()).stop:
+        trial = study.ask()
+        study.tell(trial, (trial.params["a"] - 2) ** 2 + 0.3 * (trial.params["b"] == "x"))
+    study.close()
+    for found in (sw.audit(study, rules=["pbgi"]), sw.audit(path, rules=["pbgi"])):
+        assert found.n_initial == 3
+        assert found["pbgi"].stopped_at == len(study.history)
+        assert found["pbgi"].stopped_by.reason == verdict.reason

@@ -86,8 +86,9 @@ def audit(  # long: a line for each of its options
             ``{"lr": (1e-4, 0.1), "value": (0, None)}``; a parameter has those that were tried
             where left out or None.
         rules: Rules, or names; all of ``RULES`` that need no number of trials, if left out.
-        n_initial: Evaluations that count as the initial design; if left out, d + 1 for d
-            parameters, or 2(d + 1) if each counts as 1; 1 where there are no parameters.
+        n_initial: Evaluations that count as the initial design; if left out, as many as in the
+            design of a study, else d + 1 for d parameters, or 2(d + 1) if each counts as 1; 1
+            where there are no parameters.
         noise: As for ``Study``; that of a study if left out, and learned if equal params came to
             unequal values.
         notes: Remarks on the data, to be shown with the others.
@@ -129,7 +130,7 @@ def audit(  # long: a line for each of its options
     study = ExternalStudy(
         read.space,
         lam=lam,
-        cost=None if all(o.cost == 1.0 for o in read.history) else "reported",
+        cost=read.cost,
         direction=direction,
         acquisition="logeipc",
         stopping=chosen[:1],  # the first is the one that the report is about
@@ -142,7 +143,7 @@ def audit(  # long: a line for each of its options
         fallback=read.fallback,
         failures=read.failures,
         utility=read.utility,
-        n_initial=n_initial,
+        n_initial=read.n_initial if n_initial is None else n_initial,
         seed=seed,
         value_name=units.value_name or None,
         cost_unit=units.cost_unit or None,

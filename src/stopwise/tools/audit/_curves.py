@@ -134,7 +134,9 @@ class CurveAudit:
                 cost(r.saved),
                 "-" if r.best is None else quantity(r.best),
                 "-" if r.lost is None else quantity(r.lost),
-                f"{r.not_worth} stages, {cost(r.not_worth_cost)}" if r.not_worth else "none",
+                f"{r.not_worth} stage{'s' * (r.not_worth > 1)}, {cost(r.not_worth_cost)}"
+                if r.not_worth
+                else "none",
             )
             for r in self.rows
         ]

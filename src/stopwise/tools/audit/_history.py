@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
+from stopwise.core.beliefs.prices import KnownCost
 from stopwise.core.beliefs.utilities import OwnUtility, Utility
 from stopwise.core.checks import Bounds
 from stopwise.core.outcome_limits import Limits
@@ -17,7 +18,7 @@ from stopwise.integrations.foreign_files import read_journal
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import Completed
 from stopwise.record.promises import Promises
-from stopwise.study import StudyOptions
+from stopwise.study import Study, StudyOptions
 from stopwise.study.table_columns import looks_like
 from stopwise.tools.audit._inferred_space import (
     ColumnBounds,
@@ -50,6 +51,8 @@ class AuditedHistory(NamedTuple):
         replicates: Whether a study may evaluate again; None where nothing is said.
         constraints: What all configurations of a study satisfy.
         failures: What failures teach, if a study says so.
+        prices: The costs that a study knows beforehand; None where they are learned.
+        n_initial: The size of a study's initial design; None of a table.
     """
 
     history: History
@@ -68,6 +71,15 @@ class AuditedHistory(NamedTuple):
     replicates: bool | None = None
     constraints: Sequence[object] | None = None
     failures: Literal["chance", "median"] = "chance"
+    prices: KnownCost | None = None
+    n_initial: int | None = None
+
+    @property
+    def cost(self) -> KnownCost | Literal["reported"] | None:
+        """Prices that a study knows; else 1 each if all cost 1; else learned from the bills."""
+        if self.prices is not None:
+            return self.prices
+        return None if all(o.cost == 1.0 for o in self.history) else "reported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +194,12 @@ def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
     known = (options.bounds, promises, options.limits, options.utility, options.lam)
     words = (options.direction, units.value_name or None, units.cost_unit or None)
     noise = (options.noise, options.replicates) if options.noise is not None else (None, None)
-    return *known, *words, options.fallback, *noise, options.constraints, options.failures
+    said = (*known, *words, options.fallback, *noise, options.constraints, options.failures)
+    study = getattr(data, "_study", data)  # of a result
+    if not isinstance(study, Study):
+        return said
+    prices = study.cost_model if isinstance(study.cost_model, KnownCost) else None
+    return *said, prices, study.design_size
 
 
 def _nothing(because: Sequence[str]) -> InputError:

@@ -77,7 +77,7 @@ def description(config: Config) -> str:
         *_stages(config),
         *(_prices(config, study.options.bounds) if is_new else _ladder(config)),
         *_limits(config),
-        *(_design(trials) if is_new else ()),
+        *(_design(trials, learned=config.cost.kind != "none") if is_new else ()),
         *_files(config, changed),
     ]
     return "\n".join(lines)
@@ -204,8 +204,9 @@ def _limits(config: Config) -> Iterator[str]:
     )
 
 
-def _design(trials: list[Trial]) -> Iterator[str]:
-    yield f"The first {len(trials)} trials, before a model chooses:"
+def _design(trials: list[Trial], *, learned: bool) -> Iterator[str]:
+    later = " (later ones may change as costs are measured)" * learned
+    yield f"The first {len(trials)} trials, before a model chooses{later}:"
     for trial in trials:
         shown = ", ".join(f"{name} = {as_text(value)}" for name, value in trial.params.items())
         yield f"  {trial.number:3}  {shown}"
