@@ -225,3 +225,10 @@ def test_what_is_recorded_afterwards_can_be_replayed():
     [gap, worth] = sw.replay(study.traces, [UCBLCB(theta=1e9), PBGI(1e9)])
     assert gap.stop_t == 2
     assert worth.stop_t is not None
+
+
+def test_a_name_that_needs_lambda_takes_that_of_the_study():
+    result = sw.minimize(lambda p: abs(p["n"] - 7), {"n": sw.Integer(1, 40)}, lam=0.01)
+    [found] = sw.replay(result, "pbgi")
+    assert found.rule == sw.stopping.PBGI(0.01)
+    assert found.verdict == result.verdict

@@ -56,8 +56,9 @@ def replay(
 
     Args:
         traces: Recorded signals, by key; or a study or result that has them.
-        rules: The rules, or names of those that need no lam. The signal of each must have been
-            recorded. ``study.rules`` are the rules that the study obeyed.
+        rules: The rules, or names; those that need a lam take that of the study or result. The
+            signal of each must have been recorded. ``study.rules`` are the rules that the study
+            obeyed.
 
     Returns:
         One ``Replayed`` per rule, in order.
@@ -71,7 +72,8 @@ def replay(
         True
     """
     recorded = traces if isinstance(traces, Mapping) else traces.traces
-    return [_replay_one(recorded, make_rule(rule, None)) for rule in listed(rules)]
+    lam = getattr(getattr(traces, "options", None), "lam", None)  # of a study or result
+    return [_replay_one(recorded, make_rule(rule, lam)) for rule in listed(rules)]
 
 
 def _replay_one(traces: Mapping[str, Trace], rule: StoppingRule) -> Replayed:
@@ -79,7 +81,8 @@ def _replay_one(traces: Mapping[str, Trace], rule: StoppingRule) -> Replayed:
         message = (
             f"{rule.name} reads the signal {rule.key!r}, which was not recorded; there are"
             f" {', '.join(sorted(traces)) or 'none'}. Watch the rule (watch=[...]) while the study"
-            " runs, from its start; study.record(...) adds the present moment only."
+            " runs, from its start; study.record(...) adds the present moment only. An audit,"
+            " sw.audit(study, rules=[...]), computes signals anew."
         )
         raise InputError(message)
     trace = traces[rule.key]
