@@ -89,12 +89,7 @@ class StagedTrialLoop(TrialLoop):
 
     def fill(self) -> None:
         """Start and continue trials while workers are free and the run goes on."""
-        while (
-            len(self.started) < self.config.workers
-            and self.interrupts.level == 0
-            and not self.fails_too_often()
-            and not self.study.should_stop().stop
-        ):
+        while self.may_begin():
             self.begin(self.study.next())
         if self.settings.pause == "checkpoint":
             for staged in list(self.paused.values()):

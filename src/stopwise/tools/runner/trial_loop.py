@@ -107,14 +107,18 @@ class TrialLoop:
         for started in self.started:
             started.running.close()
 
-    def fill(self) -> None:
-        """Start trials while workers are free and the run goes on."""
-        while (
+    def may_begin(self) -> bool:
+        """Whether a worker is free and the run goes on."""
+        return (
             len(self.started) < self.config.workers
             and self.interrupts.level == 0
             and not self.fails_too_often()
             and not self.study.should_stop().stop
-        ):
+        )
+
+    def fill(self) -> None:
+        """Start trials while workers are free and the run goes on."""
+        while self.may_begin():
             trial = self.study.ask()  # trials that an earlier run left pending come first
             running = start(self.config, trial.number, trial.params)
             self.started.append(StartedTrial(trial, running))
