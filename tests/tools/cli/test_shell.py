@@ -4,6 +4,7 @@
 import contextlib
 import io
 import json
+import math
 import multiprocessing
 import os
 import re
@@ -93,7 +94,11 @@ def test_a_study_by_commands_is_the_study_in_one_process(begin):
         assert told.out == f"trial {trial.number} gave {value:.4g}, at a cost of {seconds}\n"
         study.tell(trial, value, cost)
     assert answer.code == 3
-    assert answer.out == f"{study.should_stop().rule}: {study.should_stop().reason}.\n"
+    said, best = answer.out.splitlines()
+    assert said == f"{study.should_stop().rule}: {study.should_stop().reason}."
+    x, kind = study.best.params.values()
+    found = f"{study.best.value:.4g}, with x = {x!r}, kind = {kind}"  # as it is to be typed again
+    assert best == f"The best so far is trial {study.best.number}: {found}."
     assert sw.Study.load(journal).history == study.history
     assert sw.Study.load(journal).traces == study.traces
 
@@ -156,6 +161,33 @@ def test_the_verdict_has_everything(begin):
     assert (found["told"], found["spent"], found["lam"], found["pending"]) == (1, 2.0, 0.01, [])
     assert (found["best"]["number"], found["best"]["value"]) == (0, 0.25)
     assert found["explanation"][0].startswith("max-trials: 1 of at most 1")
+    assert found["remaining"] is None  # the initial design is not done
+
+
+def test_the_verdict_as_json_names_what_it_is_about(begin):
+    journal = begin('[search]\nsurrogate = "plain"\nn_initial = 3\n', "--lam", "0.5")
+    for _ in range(3):
+        trial = stopwise("ask", journal, "--json").json
+        stopwise("tell", journal, trial["number"], repr(loss(trial["params"])), "--cost", "2")
+    found = stopwise("verdict", journal, "--json").json
+    left = found["remaining"]
+    assert set(left["params"]) == {"x", "kind"}
+    assert (left["repeats"], left["chance"], left["affordable"]) == (None, 1.0, True)
+    assert left["lam"] == pytest.approx(left["expected_gain"] / left["expected_cost"])
+    assert f"expected to gain {left['expected_gain']:.4g}" in found["reason"]
+    assert found["value"] == pytest.approx(math.log(left["lam"]))
+    study = sw.Study.load(journal)
+    assert left["params"] == study.remaining().params
+    assert f"x = {left['params']['x']:.4g}, kind = {left['params']['kind']}" in study.explain()
+
+
+def test_the_verdict_says_when_there_is_no_best_one(begin):
+    journal = begin("", "--lam", "0.5")
+    assert stopwise("verdict", journal).out.endswith("\nNothing has been told yet.\n")
+    stopwise("ask", journal)
+    stopwise("tell", journal, 0, "--failed", "no power", "--cost", "2")
+    last = stopwise("verdict", journal).out.splitlines()[-1]
+    assert last == "No best one yet: all 1 failed."
 
 
 def test_with_a_budget_alone_the_verdict_says_what_it_is_worth(begin):
@@ -164,7 +196,8 @@ def test_with_a_budget_alone_the_verdict_says_what_it_is_worth(begin):
     for _ in range(5):
         trial = stopwise("ask", journal, "--json").json
         stopwise("tell", journal, trial["number"], repr(loss(trial["params"])))
-    first, second = stopwise("verdict", journal).out.splitlines()
+    first, second, third = stopwise("verdict", journal).out.splitlines()
+    assert third.startswith("The best so far is trial ")
     assert first.startswith("budget: 4 of 9 are left, and at the lam of ")
     assert first.endswith(" the next evaluation is worth its price: go on.")
     assert second.startswith("The budget has set lam = ")

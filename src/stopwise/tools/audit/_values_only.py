@@ -30,7 +30,7 @@ def rules_of_values(
     rules: Sequence[str | StoppingRule], *, are_given: bool, notes: list[str]
 ) -> list[StoppingRule]:
     """The rules that read values alone; others are left out with a note, or refused if given."""
-    made = [make_rule(rule, None) if isinstance(rule, str) else rule for rule in rules]
+    made = [make_rule(rule, None) for rule in rules]
     modelling = [r.name for r in made if traits_of(r).signal.reads_model(exact=True)]
     if modelling and are_given:
         message = (
