@@ -39,6 +39,7 @@ from stopwise.study.budget_worth import WorthRecorder
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.deciding import Deciding, made_rules, obeyed_rules
+from stopwise.study.direction import warn_of_direction
 from stopwise.study.evaluation import Evaluation, unpacked
 from stopwise.study.event_log import EventLog
 from stopwise.study.exclusive import exclusive
@@ -96,6 +97,7 @@ class Study(StagedStudy):
         journal: str | PathLike[str] | None = None,
         **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
+        warn_of_direction(options)
         space, options = plain_space(space, options)
         checked = StudyOptions.of(options, also=("journal",))
         self._set_up(space, checked, EventLog())

@@ -113,6 +113,15 @@ def test_the_file_and_the_options_say_what_the_study_is(begin):
     assert options.cost is None
 
 
+def test_a_value_of_which_more_is_better_is_asked_about(tmp_path):
+    (tmp_path / "space.toml").write_text(SPACE)
+    new = ("new", tmp_path / "s", "--space", tmp_path / "space.toml", "--lam", "1")
+    done = stopwise(*new, "--value-name", "accuracy")
+    assert done.code == 2
+    assert "more is mostly better: say --maximize, or direction = " in done.err
+    assert stopwise(*new, "--value-name", "accuracy", "--maximize").code == 0
+
+
 def test_keys_of_a_program_are_named_as_unused(tmp_path):
     (tmp_path / "space.toml").write_text(f'command = ["train"]\nworkers = 2\n{SPACE}')
     done = stopwise("new", tmp_path / "s", "--space", tmp_path / "space.toml", "--lam", "1")

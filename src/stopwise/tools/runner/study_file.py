@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.core.exchange_rate import check_lam
-from stopwise.core.units import checked_name
+from stopwise.core.units import checked_name, sounds_better_larger
 from stopwise.tools.runner.config import Config, Worth, check_worth, read
 from stopwise.tools.runner.toml_table import TomlTable
 
@@ -59,7 +59,14 @@ def load_study(
         changes["search"] = replace(config.search, seed=seed)
     value: dict[str, Any] = {"direction": "maximize"} if maximize else {}
     if value_name is not None:
-        value["given_name"] = checked_name("value_name", value_name)
+        value["given_name"] = name = checked_name("value_name", value_name)
+        said = maximize or "direction" in top.data.get("value", {})
+        if not said and sounds_better_larger(str(name)):
+            message = (
+                f"the value is called {name!r}, of which more is mostly better: say --maximize, or"
+                ' direction = "minimize" in [value] if less is better here.'
+            )
+            raise top.error(None, message)
     changes["value"] = replace(config.value, **value)
     if cost_unit is not None:
         unit = checked_name("cost_unit", cost_unit)
