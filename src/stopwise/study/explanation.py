@@ -28,6 +28,7 @@ from stopwise.stopping.signals import in_currency
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.budget_worth import beyond_budget, budget_worth
 from stopwise.study.context import StudyContext
+from stopwise.study.coverage import coverage
 from stopwise.study.lam_ladder import ladder, own_lam
 from stopwise.study.options import StudyOptions
 from stopwise.study.readings import Readings, readings_of
@@ -57,6 +58,7 @@ def explain(
             *_remaining_actions(context, snapshot, rules),
             *_by_budget(context, snapshot),
             *_of_success(context, snapshot),
+            *coverage(context, snapshot),
             *kept,
             *_of_readings(readings_of(context, snapshot.belief.objective)),
             *_ladder(context, snapshot, rules),

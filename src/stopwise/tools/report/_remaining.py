@@ -11,7 +11,8 @@ from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._markup import Markup, el
 from stopwise.tools.report._tables import configuration
 
-_KEPT = ("Warning:", "All ", "Of ", "Drawn ", "The budget")  # how sentences begin that are shown
+# How sentences begin that are shown.
+_KEPT = ("Warning:", "All ", "Of ", "Drawn ", "The budget", "Never tried", "The best one has")
 
 
 def remaining(facts: Facts) -> list[Markup]:
