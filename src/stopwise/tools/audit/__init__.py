@@ -285,7 +285,7 @@ def _audit_of_values(  # a record without parameters has fewer of these
 ) -> Audit:
     """The audit of values and costs alone."""
     history, sign = read.history, -1.0 if units.rises else 1.0
-    y = [sign * float(o.value or 0.0) for o in history]
+    y = [sign * float(o.value or 0.0) for o in history.succeeded]
     initial = 1 if n_initial is None else checked_whole("n_initial", n_initial)
     if len(y) < initial:
         message = f"{len(y)} evaluations are fewer than n_initial = {initial}: give less."

@@ -16,7 +16,7 @@ from stopwise.core.space import Space, as_domain
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import read_journal
 from stopwise.record.history import History, Observation
-from stopwise.record.outcomes import Completed
+from stopwise.record.outcomes import Completed, Failed
 from stopwise.record.promises import Promises
 from stopwise.study import Study, StudyOptions
 from stopwise.study.table_columns import looks_like
@@ -26,7 +26,15 @@ from stopwise.tools.audit._inferred_space import (
     check_columns,
     infer_space,
 )
-from stopwise.tools.audit._table import Row, column, naming, odd_rows, read_table
+from stopwise.tools.audit._table import (
+    Row,
+    column,
+    is_number,
+    naming,
+    naming_failed,
+    odd_rows,
+    read_table,
+)
 
 _ANY_VALUE = "value"  # the name of a column that says nothing
 
@@ -122,12 +130,20 @@ class HistoryReader:
         notes = [] if self.cost is not None else ["each evaluation is taken to cost 1"]
         space, unusable = self._inferred(rows, names)
         odd = odd_rows(rows, _required(space), self.value, self.cost)
+        failed = {
+            at: f"{self.value} is {row[self.value]!r}"
+            for at, row in enumerate(rows)
+            if at not in odd and not is_number(row[self.value])
+        }
+        if failed:
+            notes.append(naming_failed(failed, rows, str(self.cost)))
         if odd:
-            notes.append(naming(odd, len(rows)))
+            notes.append(naming(odd, rows, self.cost))
+        if len(odd) + len(failed) == len(rows):
+            raise _nothing([*notes, *unusable])
+        if odd:
             rows = [row for at, row in enumerate(rows) if at not in odd]
             space, unusable = self._inferred(rows, names)  # bounds of rows that count
-        if not rows:
-            raise _nothing([*notes, *unusable])
         told = [self._observation(at, row, space) for at, row in enumerate(rows)]
         name = None if self.value == _ANY_VALUE else self.value
         inferred = self.params is None and isinstance(space, Mapping)
@@ -136,7 +152,9 @@ class HistoryReader:
 
     def _observation(self, at: int, row: Row, space: Space) -> Observation:
         cost = 1.0 if self.cost is None else float(row[self.cost])
-        return Observation(at, as_told(row, space), Completed(float(row[self.value])), cost)
+        value, outcome = row[self.value], Failed(f"{self.value} is {row[self.value]!r}")
+        gave = Completed(float(value)) if is_number(value) else outcome
+        return Observation(at, as_told(row, space), gave, cost)
 
     def _checked_columns(self, rows: list[Row]) -> list[str]:
         """The columns of the parameters; every column that was named must be there."""

@@ -66,7 +66,8 @@ def since_the_best(
     history: History, y: Sequence[float], lam: float | None, units: AnswerUnits
 ) -> str:
     """What was spent since the best value was found, for no gain; and its worth at lam."""
-    at = int(np.argmin(y))
+    best = history.succeeded[int(np.argmin(y))]
+    at = next(i for i, told in enumerate(history) if told is best)
     after = history.observations[at + 1 :]
     if not after:
         return "the last evaluation is the best one"
