@@ -186,10 +186,8 @@ def test_a_row_that_failed_and_was_paid_for_counts_as_spent(found, value):
     rows = history()
     rows.insert(20, {**rows[3], "value": value, "cost": 70.0})
     other = sw.audit(rows, lam=0.01, rules=["convergence"])
-    assert other.notes == (
-        f"1 of 25 rows count as failed evaluations (row 21: value is {value!r}); they cost 70 of"
-        " what was spent",
-    )
+    counted = f"1 of 25 rows count as failed evaluations (row 21: value is {value!r})"
+    assert other.notes == (f"{counted}; they cost 70 of what was spent",)
     assert (other.n, other.best) == (found.n, found.best)
     assert other.spent == pytest.approx(found.spent + 70.0)
     before, after = found["convergence"], other["convergence"]
@@ -213,6 +211,14 @@ def test_a_table_of_which_every_row_failed_has_nothing_to_audit():
     rows = [{**row, "value": "crashed"} for row in history()]
     with pytest.raises(InputError, match="nothing is left to audit: 24 of 24 rows count as fail"):
         sw.audit(rows)
+
+
+def test_numbers_that_are_texts_are_said_to_be_choices():
+    rows = [{**row, "steps": str(at % 4)} for at, row in enumerate(history())]
+    notes = sw.audit(rows, rules=["immediate"]).notes
+    said = "column 'steps' has numbers that are written as text ('0'), so it is taken for choices"
+    assert any(note.startswith(said) for note in notes)
+    assert not any("choices" in note for note in sw.audit(history(), rules=["immediate"]).notes)
 
 
 def test_an_order_column_sorts(found):
