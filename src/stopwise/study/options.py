@@ -30,6 +30,7 @@ from stopwise.core.checks import (
     checked_failures,
     checked_noise,
     checked_replicates,
+    checked_switch,
     checked_whole,
     listed,
     minimised_bounds,
@@ -125,6 +126,8 @@ class StudyOptions:
         fallback: With limits, the value that you have if no evaluation keeps them. Without it the
             price cannot stop a study before one does.
         start_from: Configurations that are tried first.
+        off_table: Whether data may be told that are in no row of ``Candidates``. They teach the
+            model and count as found, and are never proposed.
         constraints: What every configuration must satisfy: functions of the params that return
             True or False, or expressions such as ``"a + b <= 1"``, which a journal can hold. One
             that asks for an inactive parameter does not apply.
@@ -155,6 +158,7 @@ class StudyOptions:
     limits: Limits | None = _option(None, codec.LIMITS)
     fallback: float | None = _option(None)
     start_from: Iterable[Mapping[str, Any]] = _option((), codec.CONFIGURATIONS)
+    off_table: bool = _option(False, may_change=True)  # noqa: FBT003  a default
     constraints: Constraints | None = _option(None, codec.CONSTRAINTS)
     seed: int = _option(0)
     max_trials: int | None = _option(None, may_change=True)
@@ -181,6 +185,7 @@ class StudyOptions:
             "value_name": checked_name("value_name", self.value_name),
             "cost_unit": checked_name("cost_unit", self.cost_unit),
             "stages": checked_stages(self.stages),
+            "off_table": checked_switch("off_table", self.off_table),
         }
         if self.lam is not None or self.utility is not None:  # a utility is in units of cost
             checked["lam"] = 1.0 if self.lam is None else check_lam(self.lam)

@@ -24,6 +24,7 @@ from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Space, as_domain
+from stopwise.core.space.finite import accepting_off_table
 from stopwise.core.space.held import Holding
 from stopwise.record.events import (
     TrialTold,
@@ -112,10 +113,12 @@ class Study(StagedStudy):
         self.space, self.options = space, options
         self.direction, self.seed = options.direction, options.seed
         self.max_trials = options.max_trials
-        self.domain = domain = as_domain(space, options.constraints)  # type: ignore[arg-type]
+        domain = as_domain(space, options.constraints)  # type: ignore[arg-type]
+        if options.start_from:  # which is proposed, so it is never off the table
+            domain.encode(options.start_from)  # type: ignore[arg-type]  # a list by now
+        self.domain = domain = accepting_off_table(domain) if options.off_table else domain
         self.cost_model = costs = cost_model(options.cost, space)
         model = ModelUpdates(domain, costs, options, self._refits)
-        model.encoded.encode(options.start_from)  # type: ignore[arg-type]  # a list by now
         budget = Budget(options.budget)
         self._context = context = StudyContext(options, domain, costs, log, model, budget)
         self._spending = spending = Spending(context)

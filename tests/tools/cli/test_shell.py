@@ -155,6 +155,22 @@ def test_negative_values_failures_outcomes_and_data_from_elsewhere(begin):
     assert (third.params, third.charged) == ({"x": 0.5, "kind": "a"}, False)
 
 
+def test_data_off_a_table_are_told_by_an_option(tmp_path):
+    journal = tmp_path / "table.jsonl"
+    rows = [{"x": x} for x in (0.0, 1.0, 2.0)]
+    sw.Study(sw.Candidates(rows), lam=1.0, journal=journal).close()
+    elsewhere = ("tell", journal, "new", "0.31", "--params", '{"x": 1.5}')
+    refused = stopwise(*elsewhere)
+    assert refused.code == 2
+    assert "off_table=True" in refused.err
+    assert "stopwise tell --off-table" in refused.err
+    told = stopwise(*elsewhere, "--off-table")
+    assert (told.code, told.out) == (0, "trial 0 gave 0.31, at a cost of 1\n")
+    assert "off_table is now True; it was False" in told.err
+    assert stopwise("tell", journal, "new", "0.4", "--params", '{"x": 0.5}').code == 0
+    assert stopwise("verdict", journal).out.endswith("is trial 0: 0.31, with x = 1.5.\n")
+
+
 def test_the_verdict_has_everything(begin):
     journal = begin("", "--lam", "0.01", "--max-trials", "1")
     stopwise("ask", journal)

@@ -135,7 +135,11 @@ class KnownCost:
             return float(_evaluate(self.source, [dict(params)], domain.names)[0])
         if not isinstance(domain, Finite):
             raise _not_a_table("a table of costs was given")
-        return float(self._table(domain)[domain.index_of(domain.encode(params))[0]])
+        [at] = domain.index_of(domain.encode(params)).tolist()
+        if at < 0:
+            message = f"{dict(params)} is in no row, so its cost is not known: tell it."
+            raise InputError(message)
+        return float(self._table(domain)[at])
 
     def _table(self, domain: Finite) -> Array:
         """One cost per candidate."""

@@ -13,7 +13,7 @@ from stopwise.core.beliefs.laws import Loss
 from stopwise.core.checks import Bounds, checked_bounds, checked_direction, checked_whole
 from stopwise.core.other_names import says_its_options
 from stopwise.core.search.supremum import Search
-from stopwise.core.space import Space, as_domain
+from stopwise.core.space import Space
 from stopwise.core.units import AnswerUnits, sounds_better_larger
 from stopwise.errors import InputError
 from stopwise.record.history import History
@@ -26,7 +26,13 @@ from stopwise.study import Study
 from stopwise.study.external import ExternalStudy
 from stopwise.study.lam_ladder import LamLadder, lam_ladder
 from stopwise.tools.audit._curves import CurveAudit, audit_curves
-from stopwise.tools.audit._history import AuditedHistory, HistoryReader, opened
+from stopwise.tools.audit._history import (
+    AuditedHistory,
+    HistoryReader,
+    is_table,
+    noise_of,
+    opened,
+)
 from stopwise.tools.audit._inferred_space import ColumnBounds
 from stopwise.tools.audit._result import Audit, Audited
 from stopwise.tools.audit._values_only import rules_of_values, since_the_best, traces_of_values
@@ -125,7 +131,7 @@ def audit(  # long: a line for each of its options
     lam = read.lam if lam is None else lam
     if isinstance(read.space, Mapping) and not read.space:
         return _audit_of_values(read, lam, rules, n_initial, units, remarks)
-    noise = _noise(read, noise, remarks)
+    noise = noise_of(read, noise, remarks)
     chosen = _rules(rules, lam, remarks)
     study = ExternalStudy(
         read.space,
@@ -144,6 +150,7 @@ def audit(  # long: a line for each of its options
         failures=read.failures,
         utility=read.utility,
         n_initial=read.n_initial if n_initial is None else n_initial,
+        off_table=is_table(read.space),  # an audit proposes nothing
         seed=seed,
         value_name=units.value_name or None,
         cost_unit=units.cost_unit or None,
@@ -217,24 +224,6 @@ def _rules(
             " you"
         )
     return list(default_rules(RULES, lam))
-
-
-def _noise(
-    read: AuditedHistory, given: float | Literal["learn"] | None, notes: list[str]
-) -> float | Literal["learn"] | None:
-    """As given, or of the study; learned where equal params came to unequal values."""
-    given = read.noise if given is None else given
-    succeeded = read.history.succeeded
-    domain = as_domain(read.space)
-    keys = domain.key(domain.encode([o.params for o in succeeded])) if succeeded else []
-    values: dict[bytes, set[float | None]] = {}
-    for key, observation in zip(keys, succeeded, strict=True):
-        values.setdefault(key, set()).add(observation.value)
-    unequal = sum(len(seen) > 1 for seen in values.values())
-    if given is None and unequal:
-        notes.append(f"{unequal} configurations came to unequal values, so noise is learned")
-        return "learn"
-    return given
 
 
 def _audit_of(

@@ -12,7 +12,8 @@ from stopwise.core.beliefs.prices import KnownCost
 from stopwise.core.beliefs.utilities import OwnUtility, Utility
 from stopwise.core.checks import Bounds
 from stopwise.core.outcome_limits import Limits
-from stopwise.core.space import Space, as_domain
+from stopwise.core.space import Finite, Space, as_domain
+from stopwise.core.space.finite import accepting_off_table
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import read_journal
 from stopwise.record.history import History, Observation
@@ -218,6 +219,38 @@ def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
         return said
     prices = study.cost_model if isinstance(study.cost_model, KnownCost) else None
     return *said, prices, study.design_size
+
+
+def is_table(space: Space) -> bool:
+    """Whether the space is a table of candidates, off which there may be data."""
+    domain = None if isinstance(space, Mapping) else as_domain(space)
+    return isinstance(domain, Finite) and domain.rows is not None
+
+
+def noise_of(
+    read: AuditedHistory, given: float | Literal["learn"] | None, notes: list[str]
+) -> float | Literal["learn"] | None:
+    """As given, or of the study; learned where equal params came to unequal values.
+
+    Evaluations that are off the table of candidates are noted.
+    """
+    given = read.noise if given is None else given
+    succeeded = read.history.succeeded
+    domain = as_domain(read.space)
+    domain = accepting_off_table(domain) if is_table(read.space) else domain
+    X = domain.encode([o.params for o in succeeded])
+    off = int((domain.index_of(X) < 0).sum()) if isinstance(domain, Finite) else 0
+    if off:
+        are = "evaluation is" if off == 1 else "evaluations are"
+        notes.append(f"{off} {are} off the table: observed, but nothing that could be evaluated")
+    values: dict[bytes, set[float | None]] = {}
+    for key, observation in zip(domain.key(X), succeeded, strict=True):
+        values.setdefault(key, set()).add(observation.value)
+    unequal = sum(len(seen) > 1 for seen in values.values())
+    if given is None and unequal:
+        notes.append(f"{unequal} configurations came to unequal values, so noise is learned")
+        return "learn"
+    return given
 
 
 def _nothing(because: Sequence[str]) -> InputError:
