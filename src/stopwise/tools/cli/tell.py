@@ -58,8 +58,7 @@ def tell(
     """
     from stopwise.record.history import Trial
 
-    changes = {"off_table": True} if off_table else {}
-    with opened(journal, wait, **changes) as study:
+    with opened(journal, wait, **({"off_table": True} if off_table else {})) as study:
         trial = _trial(study, number, params)
         measured = dict(map(outcome_of, outcome or []))
         study.tell(trial, _value(value, failed), cost, outcomes=measured or None)

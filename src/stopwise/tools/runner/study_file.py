@@ -59,14 +59,9 @@ def load_study(
         changes["search"] = replace(config.search, seed=seed)
     value: dict[str, Any] = {"direction": "maximize"} if maximize else {}
     if value_name is not None:
-        value["given_name"] = name = checked_name("value_name", value_name)
-        said = maximize or "direction" in top.data.get("value", {})
-        if not said and sounds_better_larger(str(name)):
-            message = (
-                f"the value is called {name!r}, of which more is mostly better: say --maximize, or"
-                ' direction = "minimize" in [value] if less is better here.'
-            )
-            raise top.error(None, message)
+        value["given_name"] = checked_name("value_name", value_name)
+        if not maximize:
+            _ask_for_direction(top, value_name)
     changes["value"] = replace(config.value, **value)
     if cost_unit is not None:
         unit = checked_name("cost_unit", cost_unit)
@@ -74,3 +69,13 @@ def load_study(
     config = replace(config, **changes)
     check_worth(top, config)
     return config, [key for key in _OF_PROGRAMS if key in top.data]
+
+
+def _ask_for_direction(top: TomlTable, name: str) -> None:
+    """Refuse to minimise what sounds like more is better, unless the file says so."""
+    if "direction" not in top.data.get("value", {}) and sounds_better_larger(name):
+        message = (
+            f"the value is called {name!r}, of which more is mostly better: say --maximize, or"
+            ' direction = "minimize" in [value] if less is better here.'
+        )
+        raise top.error(None, message)
