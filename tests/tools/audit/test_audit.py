@@ -174,7 +174,7 @@ def test_rows_that_cannot_be_used_are_counted_named_and_left_out(tmp_path, found
     [note] = other.notes
     assert note == (
         "4 of 28 rows are left out (row 1: value is None; row 2: value is 'crashed'; row 3: cost"
-        " is 0; row 4: lr is missing); their cost,"
+        " is 0; row 4: lr is missing); what they cost,"
         f" {quantity(rows[0]['cost'] + rows[3]['cost'])} in all, does not count as spent (a row"
         " that was evaluated and failed counts if its value is a word such as failed)"
     )
@@ -194,6 +194,8 @@ def test_a_row_that_failed_and_was_paid_for_counts_as_spent(found, value):
     assert (after.stopped_at, after.lost) == (before.stopped_at, before.lost)
     assert after.saved == pytest.approx(before.saved + 70.0 * (before.stopped_at < 20))
     assert other.study.history[20].failed
+    assert other.heading.startswith("24 evaluations and 1 that failed (the first ")
+    assert other.as_json()["failed"] == 1
 
 
 def test_failures_of_a_record_without_parameters_count_too():
@@ -458,7 +460,7 @@ def test_a_record_without_parameters_is_judged_by_its_values_alone(tmp_path):
     notes = "\n".join(found.notes)
     assert "left out: pbgi, logeipc-med, srgap-med, ucb-lcb, prb" in notes
     assert "evaluation 4 of 10; since then 45 was spent, worth 0.45 at lam = 0.01" in notes
-    assert "1 of 11 rows are left out (row 11: value is None); their cost, 11 in all," in notes
+    assert "1 of 11 rows are left out (row 11: value is None); what they cost, 11 in all," in notes
     assert "Parameters, as taken" not in str(found)
     assert found.study is None
 

@@ -254,6 +254,7 @@ def _audit_of(
         promises,
         _ladder(study, lam),
         study.options.units,
+        len(history) - len(values),
     )
 
 
@@ -293,6 +294,7 @@ def _audit_of_values(  # a record without parameters has fewer of these
         {},
         tuple(notes),
         units=units,
+        failed=len(history) - len(y),
     )
 
 

@@ -211,7 +211,7 @@ def naming(odd: Mapping[int, str], rows: Sequence[Row], cost: str | None) -> str
     if not paid:
         return note
     return (
-        f"{note}; their {cost}, {quantity(paid)} in all, does not count as spent (a row that was"
+        f"{note}; what they cost, {quantity(paid)} in all, does not count as spent (a row that was"
         " evaluated and failed counts if its value is a word such as failed)"
     )
 
