@@ -187,7 +187,7 @@ class Finite:
             Their positions in `points`, of shape (m,); -1 for a point that is not listed.
         """
         if X is self.points:
-            return np.arange(len(self))
+            return np.arange(len(self), dtype=np.intp)
         rows = row_bytes(as_points(X, self.width))
         return np.array([self._positions.get(row, -1) for row in rows], dtype=np.intp)
 

@@ -17,7 +17,7 @@ from stopwise.core.space.finite import accepting_off_table
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import read_journal
 from stopwise.record.history import History, Observation
-from stopwise.record.outcomes import Completed, Failed
+from stopwise.record.outcomes import Completed, Failed, Outcome
 from stopwise.record.promises import Promises
 from stopwise.study import Study, StudyOptions
 from stopwise.study.table_columns import looks_like
@@ -153,8 +153,10 @@ class HistoryReader:
 
     def _observation(self, at: int, row: Row, space: Space) -> Observation:
         cost = 1.0 if self.cost is None else float(row[self.cost])
-        value, outcome = row[self.value], Failed(f"{self.value} is {row[self.value]!r}")
-        gave = Completed(float(value)) if is_number(value) else outcome
+        value = row[self.value]
+        gave: Outcome = Failed(f"{self.value} is {value!r}")
+        if is_number(value):
+            gave = Completed(float(value))
         return Observation(at, as_told(row, space), gave, cost)
 
     def _checked_columns(self, rows: list[Row]) -> list[str]:

@@ -42,7 +42,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on one lin
 
 
 @contextmanager
-def opened(path: Path, wait: float, **changes: object) -> Iterator[Study]:
+def opened(path: Path, wait: float, **changes: Any) -> Iterator[Study]:  # noqa: ANN401  options
     """The study of a journal, with options to change, for this process alone in the block."""
     with closing(_turn(path, wait, changes)) as study:
         for note in study.notes:
@@ -50,7 +50,7 @@ def opened(path: Path, wait: float, **changes: object) -> Iterator[Study]:
         yield study
 
 
-def _turn(path: Path, wait: float, changes: Mapping[str, object]) -> Study:
+def _turn(path: Path, wait: float, changes: Mapping[str, Any]) -> Study:
     """The study, as soon as no other process has it."""
     from stopwise.integrations.foreign_files import regular_file
     from stopwise.record.journal import JournalInUseError, ResumeWarning
