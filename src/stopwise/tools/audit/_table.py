@@ -206,7 +206,7 @@ def _is_paid(cost: Any) -> bool:  # noqa: ANN401  a cell
 def naming(odd: Mapping[int, str], rows: Sequence[Row], cost: str | None) -> str:
     """A note on rows that were left out, and on what they cost."""
     note = f"{len(odd)} of {len(rows)} rows are left out ({_listed(odd)})"
-    costs = [] if cost is None else [rows[at].get(cost) for at in odd]
+    costs = [] if cost is None else [rows[at].get(cost, 0.0) for at in odd]
     paid = math.fsum(float(each) for each in costs if _is_paid(each))
     if not paid:
         return note
