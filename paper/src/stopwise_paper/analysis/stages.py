@@ -30,11 +30,6 @@ ALL = "all"
 Rows = list[dict[str, Any]]
 
 
-def table_of(problem: str) -> str:
-    """The part that a table belongs to."""
-    return problem.partition(":")[0]
-
-
 def best_counts(runs: Iterable[StagesRun]) -> dict[tuple[str, int], int]:
     """The number of trials at which each search pays least over all tables, at each price."""
     by_count: dict[tuple[str, int], list[StagesRun]] = defaultdict(list)

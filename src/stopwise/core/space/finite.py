@@ -205,6 +205,11 @@ _OFF_THE_TABLE = (
 )
 
 
+def codec_of(domain: Mixed | Finite) -> Mixed:
+    """The product of parameters in whose encoding the points of a domain are written."""
+    return domain.codec if isinstance(domain, Finite) else domain
+
+
 def only_allowed(table: Finite, constraints: tuple[Constraint, ...]) -> Finite:
     """The candidates of a table that satisfy constraints."""
     codec = replace(table.codec, constraints=constraints)
