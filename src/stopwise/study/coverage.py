@@ -13,6 +13,7 @@ from typing import Any
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Categorical, Domain, Finite, Integer, Parameter, Real
+from stopwise.core.space.finite import codec_of
 from stopwise.record.history import History
 from stopwise.study.context import StudyContext
 
@@ -39,7 +40,7 @@ def coverage(context: StudyContext, snapshot: Snapshot) -> list[str]:
 
 
 def _parameters(domain: Domain) -> Mapping[str, Parameter]:
-    product = domain.codec if isinstance(domain, Finite) else domain
+    product = codec_of(domain)
     return dict(zip(product.names, product.parameters, strict=True))
 
 

@@ -28,6 +28,58 @@ MOST_CELLS = 50_000_000
 _NOISE = 1e-12
 
 
+def codec_of(domain: Mixed | Finite) -> Mixed:
+    """The product of parameters in whose encoding the points of a domain are written."""
+    return domain.codec if isinstance(domain, Finite) else domain
+
+
+def accepting_off_table(domain: Mixed | Finite) -> Finite:
+    """The table with configurations accepted that are in no row; refused where there is none."""
+    if not isinstance(domain, Finite) or domain.rows is None:
+        message = (
+            "off_table=True is for a table of candidates, sw.Candidates(rows); of a space of"
+            " parameters every configuration can be told anyway. Leave it out."
+        )
+        raise InputError(message)
+    return replace(domain, off_table=True)
+
+
+def only_allowed(table: Finite, constraints: tuple[Constraint, ...]) -> Finite:
+    """The candidates of a table that satisfy constraints."""
+    codec = replace(table.codec, constraints=constraints)
+    rows = [table.params(i) for i in range(len(table))]
+    kept = [i for i, row in enumerate(rows) if all(c.holds(row, codec.names) for c in constraints)]
+    given = None if table.rows is None else tuple(table.rows[i] for i in kept)
+    return Finite(codec, table.points[kept], given, table.off_table)
+
+
+def is_small(codec: Mixed) -> bool:
+    """Tell whether a product is finite, and small enough to be listed."""
+    n = codec.n_discrete
+    return not codec.real.any() and n <= MOST_COMBINATIONS and n * codec.width <= MOST_CELLS
+
+
+def grid(codec: Mixed) -> Finite:
+    """List all combinations, the last parameter varying fastest.
+
+    Args:
+        codec: A product without real parameters.
+
+    Returns:
+        The finite domain of all its points.
+    """
+    positions = np.arange(codec.n_discrete)
+    points = np.empty((codec.n_discrete, codec.width))
+    sizes = [len(rows) for rows in codec.discrete_choices().values()]
+    for index, rows in codec.discrete_choices().items():
+        digit = positions // math.prod(sizes[index + 1 :]) % sizes[index]
+        points[:, codec.columns[index]] = rows[digit]
+    if codec.is_conditional:  # combinations that differ in inactive parameters only are one
+        points = codec.snap(points)
+        points = points[np.sort(np.unique(row_bytes(points), return_index=True)[1])]
+    return Finite(codec, codec.only_allowed(points))
+
+
 @dataclass(frozen=True, eq=False)
 class Finite:
     """An explicit list of points.
@@ -218,50 +270,3 @@ _OFF_THE_TABLE = (
     " them to the rows of Candidates (they may then be proposed too), or give the parameters as a"
     " space, a dict of Real, Integer and others"
 )
-
-
-def accepting_off_table(domain: Mixed | Finite) -> Finite:
-    """The table with configurations accepted that are in no row; refused where there is none."""
-    if not isinstance(domain, Finite) or domain.rows is None:
-        message = (
-            "off_table=True is for a table of candidates, sw.Candidates(rows); of a space of"
-            " parameters every configuration can be told anyway. Leave it out."
-        )
-        raise InputError(message)
-    return replace(domain, off_table=True)
-
-
-def only_allowed(table: Finite, constraints: tuple[Constraint, ...]) -> Finite:
-    """The candidates of a table that satisfy constraints."""
-    codec = replace(table.codec, constraints=constraints)
-    rows = [table.params(i) for i in range(len(table))]
-    kept = [i for i, row in enumerate(rows) if all(c.holds(row, codec.names) for c in constraints)]
-    given = None if table.rows is None else tuple(table.rows[i] for i in kept)
-    return Finite(codec, table.points[kept], given, table.off_table)
-
-
-def is_small(codec: Mixed) -> bool:
-    """Tell whether a product is finite, and small enough to be listed."""
-    n = codec.n_discrete
-    return not codec.real.any() and n <= MOST_COMBINATIONS and n * codec.width <= MOST_CELLS
-
-
-def grid(codec: Mixed) -> Finite:
-    """List all combinations, the last parameter varying fastest.
-
-    Args:
-        codec: A product without real parameters.
-
-    Returns:
-        The finite domain of all its points.
-    """
-    positions = np.arange(codec.n_discrete)
-    points = np.empty((codec.n_discrete, codec.width))
-    sizes = [len(rows) for rows in codec.discrete_choices().values()]
-    for index, rows in codec.discrete_choices().items():
-        digit = positions // math.prod(sizes[index + 1 :]) % sizes[index]
-        points[:, codec.columns[index]] = rows[digit]
-    if codec.is_conditional:  # combinations that differ in inactive parameters only are one
-        points = codec.snap(points)
-        points = points[np.sort(np.unique(row_bytes(points), return_index=True)[1])]
-    return Finite(codec, codec.only_allowed(points))
