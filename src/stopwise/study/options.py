@@ -126,8 +126,6 @@ class StudyOptions:
         fallback: With limits, the value that you have if no evaluation keeps them. Without it the
             price cannot stop a study before one does.
         start_from: Configurations that are tried first.
-        off_table: Whether data may be told that are in no row of ``Candidates``. They teach the
-            model and count as found, and are never proposed.
         constraints: What every configuration must satisfy: functions of the params that return
             True or False, or expressions such as ``"a + b <= 1"``, which a journal can hold. One
             that asks for an inactive parameter does not apply.
@@ -135,6 +133,8 @@ class StudyOptions:
         max_trials: A hard cap on trials, the initial design included.
         value_name: The value in your words, with its unit: ``"misread %"``.
         cost_unit: The unit of costs: ``"$"``, ``"GPU hours"``; of ``cost="seconds"`` it is known.
+        off_table: Whether data may be told that are in no row of ``Candidates``. They teach the
+            model and count as found, and are never proposed.
         stages: Experimental. Of evaluations that report as they go, such as training runs: the
             steps at which they do, ``sw.Stages(81, eta=3)``. A run may then be left at a stage
             and taken up again; see ``Study.next``.
@@ -158,12 +158,12 @@ class StudyOptions:
     limits: Limits | None = _option(None, codec.LIMITS)
     fallback: float | None = _option(None)
     start_from: Iterable[Mapping[str, Any]] = _option((), codec.CONFIGURATIONS)
-    off_table: bool = _option(False, may_change=True)  # noqa: FBT003  a default
     constraints: Constraints | None = _option(None, codec.CONSTRAINTS)
     seed: int = _option(0)
     max_trials: int | None = _option(None, may_change=True)
     value_name: str | None = _option(None, may_change=True)
     cost_unit: str | None = _option(None, may_change=True)
+    off_table: bool = _option(False, may_change=True)  # noqa: FBT003  a default
     stages: Stages | int | Sequence[int] | None = _option(None, codec.STAGES)
 
     def __post_init__(self) -> None:
