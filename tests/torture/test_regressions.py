@@ -12,6 +12,7 @@ import stopwise as sw
 from stopwise.core.beliefs.models import SURROGATES
 from stopwise.errors import InputError, InputTypeError, shown
 from tests.torture.drawn import SPACES, Drawn
+from tests.torture.in_stages import DrawnInStages, check_in_stages
 from tests.torture.running import REFUSED, check
 
 LINE = {"x": sw.Real(0.0, 1.0)}
@@ -278,6 +279,24 @@ FOUND = {
 @pytest.mark.parametrize("name", FOUND)
 def test_a_study_that_was_found_ends_with_a_verdict(name):
     assert check(FOUND[name]) != REFUSED
+
+
+def test_a_start_that_is_left_early_may_be_cheaper_than_any_price():
+    """The part of lam that counts for a start of evaluations in stages is below 1e-300."""
+    options = {
+        **ORDINARY.options,
+        "stages": sw.Stages((1, 10, 100, 10**9), usable=False),
+        "stopping": sw.stopping.FixedTrials(3),
+        "lam": 1e-293,
+        "n_initial": 2,
+        "start_from": [{"x": 0.3, "n": 2, "c": "a"}],
+        "cost": "known",
+    }
+    del options["surrogate"], options["acquisition"], options["watch"], options["noise"]
+    del options["bounds"]
+    hard = DrawnInStages("mixed", options, "step", 1.0, 0.0, (-0.5, 0.5), (False,), 2, 1, None)
+    hard = replace(hard, also=frozenset({"amend"}), way=1e6)
+    assert check_in_stages(hard) != REFUSED
 
 
 # ------------------------------------------------------------------------- what is said about it
