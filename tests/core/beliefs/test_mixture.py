@@ -176,7 +176,8 @@ def test_a_quantile_of_laws_that_are_clipped_alike_is_the_inverse_of_their_cdf(l
         return sum(w * each.cdf(level).value[0] for w, each in zip(weights, inside, strict=True))
 
     for z in (-3.0, -1.0, -0.2, 0.0, 0.4, 1.0, 2.5):
-        root = optimize.brentq(lambda v, p=stats.norm.cdf(z): cdf(v) - p, -9.0, 1e9, xtol=1e-14)
+        p = stats.norm.cdf(z)
+        root = optimize.brentq(lambda v, p=p: cdf(v) - p, -9.0, 1e9, xtol=1e-14)
         value, slopes = law.quantile(z)
         assert value[0] == pytest.approx(np.clip(root, low, high), rel=1e-9, abs=1e-12)
         searched = law._searched_quantile(z)
