@@ -205,11 +205,6 @@ _OFF_THE_TABLE = (
 )
 
 
-def codec_of(domain: Mixed | Finite) -> Mixed:
-    """The product of parameters in whose encoding the points of a domain are written."""
-    return domain.codec if isinstance(domain, Finite) else domain
-
-
 def only_allowed(table: Finite, constraints: tuple[Constraint, ...]) -> Finite:
     """The candidates of a table that satisfy constraints."""
     codec = replace(table.codec, constraints=constraints)
@@ -217,6 +212,11 @@ def only_allowed(table: Finite, constraints: tuple[Constraint, ...]) -> Finite:
     kept = [i for i, row in enumerate(rows) if all(c.holds(row, codec.names) for c in constraints)]
     given = None if table.rows is None else tuple(table.rows[i] for i in kept)
     return Finite(codec, table.points[kept], given)
+
+
+def codec_of(domain: Mixed | Finite) -> Mixed:
+    """The product of parameters in whose encoding the points of a domain are written."""
+    return domain.codec if isinstance(domain, Finite) else domain
 
 
 def is_small(codec: Mixed) -> bool:
