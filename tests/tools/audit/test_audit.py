@@ -194,8 +194,8 @@ def test_a_row_that_failed_and_was_paid_for_counts_as_spent(found, value):
     assert (after.stopped_at, after.lost) == (before.stopped_at, before.lost)
     assert after.saved == pytest.approx(before.saved + 70.0 * (before.stopped_at < 20))
     assert other.study.history[20].failed
-    assert other.heading.startswith("24 evaluations and 1 that failed (the first ")
-    assert other.as_json()["failed"] == 1
+    assert other.heading.startswith("24 evaluations and 1 without a value (the first ")
+    assert other.as_json()["without_value"] == 1
 
 
 def test_failures_of_a_record_without_parameters_count_too():

@@ -294,7 +294,7 @@ def _audit_of_values(  # a record without parameters has fewer of these
         {},
         tuple(notes),
         units=units,
-        failed=len(history) - len(y),
+        without_value=len(history) - len(y),
     )
 
 

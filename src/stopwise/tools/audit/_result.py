@@ -70,7 +70,7 @@ class Audit:
             that came.
         ladder: When other values of lam would have stopped, what was spent then, and found.
         units: The names and units of values and costs.
-        failed: Evaluations that failed; they were paid for, too.
+        without_value: Evaluations that failed or were pruned; they were paid for, too.
     """
 
     rows: tuple[Audited, ...]
@@ -85,7 +85,7 @@ class Audit:
     promises: Promises = field(default_factory=Promises)
     ladder: LamLadder = field(default_factory=LamLadder, repr=False)
     units: AnswerUnits = PLAIN
-    failed: int = 0
+    without_value: int = 0
 
     def __getitem__(self, rule: str) -> Audited:
         """The row of a rule."""
@@ -102,9 +102,9 @@ class Audit:
         worth = "" if self.lam is None else f", lam = {quantity(self.lam)}"
         kept = f"; {self.promises.words(self.units.value_name)}" if self.promises.told else ""
         first = f"the first {self.n_initial} are" if self.n_initial != 1 else "the first is"
-        failed = f" and {self.failed} that failed" if self.failed else ""
+        others = f" and {self.without_value} without a value" if self.without_value else ""
         return (
-            f"{self.n} evaluations{failed} ({first} the initial design), spent"
+            f"{self.n} evaluations{others} ({first} the initial design), spent"
             f" {self.units.cost(self.spent)}, best {self.units.value(self.best)}{worth}{kept}"
         )
 
@@ -150,7 +150,7 @@ class Audit:
         """The audit as JSON can hold it; None stands for a number that there is not."""
         return {
             "n": self.n,
-            "failed": self.failed,
+            "without_value": self.without_value,
             "n_initial": self.n_initial,
             "spent": self.spent,
             "best": self.best,
