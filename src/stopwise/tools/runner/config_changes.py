@@ -10,6 +10,7 @@ from typing import Any
 
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import read_journal
+from stopwise.record.journal import has_begun
 from stopwise.study.options import may_change, names
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.toml_table import shown
@@ -73,7 +74,7 @@ def must_not_change(config: Config, differences: list[str]) -> InputError:
         f" it back (the file as last run is {copy}). To begin afresh, copy the file to another"
         f" name and run that, or remove {config.journal.name} if nothing in it is of use."
     )
-    if not _told(config, succeeded=True):
+    if has_begun(config.journal) and not _told(config, succeeded=True):
         afresh = (
             "No value is on record there, so nothing is lost by beginning afresh: remove"
             f" {config.journal.name} and run again. (Or change it back: the file as last run is"
@@ -89,6 +90,8 @@ def must_not_change(config: Config, differences: list[str]) -> InputError:
 
 def _told(config: Config, *, succeeded: bool = False) -> int:
     """How many trials of the journal have ended, or have given a value; reports count too."""
+    if not has_begun(config.journal):
+        return 0
     study = read_journal(config.journal)
     ended = study.history.succeeded if succeeded else study.history
     return len(ended) + len(study.curves)
