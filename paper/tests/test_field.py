@@ -136,6 +136,21 @@ def test_a_contender_that_knows_the_price_has_a_run_for_each():
         field_plan("tables", ["random"])
 
 
+def test_a_plan_can_be_played_in_part():
+    cells = field_plan("functions", ["random"], seeds=1, problems="box:[bl]*")
+    assert {c.seed for c in cells} == {0}
+    assert {c.problem for c in cells} == {"box:branin", "box:levy4"}
+    assert set(cells) < set(field_plan("functions", ["random"]))
+
+
+def test_a_rule_that_is_only_recorded_is_timed_apart():
+    """Optuna's terminator is asked on tables; on bbob, where stopping is off, it is not."""
+    run = play(cell("optuna-tpe", cap=21))
+    assert run.rule_seconds > 0.0
+    assert run.seconds > 0.0
+    assert play(cell("stopwise", cap=3, evaluations=100)).rule_seconds == 0.0
+
+
 def test_what_is_not_installed_is_named(monkeypatch):
     there, messages = installed(["random"])
     assert (there, messages) == (["random"], [])

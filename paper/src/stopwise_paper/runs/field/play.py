@@ -14,12 +14,14 @@ from stopwise_paper.cell import Cell
 from stopwise_paper.problems import PaidValue, Problem, Table, make_problem
 from stopwise_paper.runs.beliefs.study_run import cost_option, units_of
 from stopwise_paper.runs.field.contenders import CONTENDERS, FieldEvaluation, Params, Setting
+from stopwise_paper.runs.field.plan import PARTS, part_of
 from stopwise_paper.runs.field.record import FieldRun
 
 
 def play(cell: Cell) -> FieldRun:
     """Play a cell: to the stop of a contender that knows the price, else to the cap."""
     contender = CONTENDERS[cell.acquisition]
+    has_rule = contender.priced or (contender.has_rule and PARTS[part_of(cell)].priced)
     with threadpool_limits(limits=1):
         problem = make_problem(cell)
         units = units_of(problem, cell.cost)
@@ -35,14 +37,17 @@ def play(cell: Cell) -> FieldRun:
         )
         began = time.process_time()
         optimiser = contender.make(setting)
-        stopped_at = 0
+        stopped_at, rule_seconds = 0, 0.0
         for n in range(1, cell.cap + 1):
             optimiser.tell(evaluations.evaluate(optimiser.ask()))
-            if not stopped_at and (contender.priced or contender.has_rule):
+            if has_rule and not stopped_at:
+                asked = time.process_time()
                 stopped_at = n if optimiser.would_stop() else 0
+                rule_seconds += time.process_time() - asked
             if contender.priced and stopped_at:
                 break
-        seconds = time.process_time() - began
+        recorded = 0.0 if contender.priced else rule_seconds
+        seconds = time.process_time() - began - recorded
     return FieldRun(
         cell,
         contender.version,
@@ -52,6 +57,7 @@ def play(cell: Cell) -> FieldRun:
         np.array(evaluations.costs),
         stopped_at,
         round(seconds, 3),
+        round(recorded, 3),
     )
 
 

@@ -38,6 +38,8 @@ def run_field(
     contenders: Sequence[str],
     *,
     quick: bool = False,
+    seeds: int | None = None,
+    problems: str = "*",
     jobs: int = -1,
     out: Path,
     progress: bool = False,
@@ -48,6 +50,8 @@ def run_field(
         parts: Names of ``PARTS``; all if empty.
         contenders: Names of ``CONTENDERS`` that are installed.
         quick: A small run, kept in a file of its own.
+        seeds: Of the planned seeds only the first ones.
+        problems: Of the planned problems only those whose names match this pattern.
         jobs: Number of processes; -1 for one per core.
         out: The folder of the records.
         progress: Whether to show a bar with the time left.
@@ -56,7 +60,7 @@ def run_field(
     runs = []
     for part in parts or PARTS:
         try:
-            cells = field_plan(part, contenders, quick=quick)
+            cells = field_plan(part, contenders, quick=quick, seeds=seeds, problems=problems)
         except (MissingDataError, MissingExtraError) as error:
             runs.append(PartRun(part, None, str(error)))
             continue
