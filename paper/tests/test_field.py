@@ -10,7 +10,9 @@ from stopwise_paper.analysis.field import (
     BEST_COUNTS,
     OWN_RULE,
     OWN_STOP,
+    compared,
     equal_trials,
+    optimiser_seconds,
     scores,
 )
 from stopwise_paper.cell import Cell
@@ -111,6 +113,28 @@ def test_counts_rules_and_hindsight_are_read_from_one_run():
     assert at["optuna-tpe", BEST_COUNTS].paid == pytest.approx((31 + 61) / 2 * unit)
     assert at["stopwise", OWN_STOP].paid == pytest.approx(0.25 + 2 * unit)
     assert not [score for score in scores(runs, 20) if score.contender == "stopwise"]
+
+
+def test_contenders_are_compared_where_both_have_played():
+    """Gap 2: 0.5 and 1.5 gaps more on two problems; the third is not stopwise's."""
+    runs = [
+        made("stopwise", [1.0], [1.0], evaluations=100),
+        made("stopwise", [1.0], [1.0], problem="box:levy4", evaluations=100),
+        made("random", [2.0], [1.0]),
+        made("random", [4.0], [1.0], problem="box:levy4"),
+        made("random", [99.0], [1.0], problem="box:hartmann3"),
+    ]
+    rows = {(r["contender"], r["stopped"]): r for r in compared(scores(runs, 100))}
+    row = rows["random search", BEST_COUNT]
+    assert (row["more than stopwise"], row["its error"], row["problems"]) == (1.0, 0.5, 3)
+    assert "more than stopwise" not in rows["stopwise", OWN_STOP]
+    alone = compared(scores(runs[2:], 100))
+    assert all("more than stopwise" not in r for r in alone)
+    timed = optimiser_seconds(runs)
+    assert [(r["contender"], r["runs"], r["seconds a trial"]) for r in timed] == [
+        ("stopwise", 2, pytest.approx(0.1)),
+        ("random search", 3, pytest.approx(0.1)),
+    ]
 
 
 def test_contenders_are_ranked_at_equal_trials():

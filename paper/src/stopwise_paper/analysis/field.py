@@ -3,7 +3,8 @@
 
 The sum paid is regret plus lambda times all that was spent, initial points included, in units of
 the problem's gap (the median value minus the best). Seeds are averaged within a problem, and every
-problem counts alike.
+problem counts alike. Where contenders have played different problems, they are compared with
+stopwise on those that both have played.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from stopwise_paper.runs.field.record import FieldRun
 
 BEST_COUNT, BEST_COUNTS, OWN_RULE = "best count", "best count of each problem", "own rule"
 OWN_STOP = "stops itself"
+OURS = "stopwise"
 
 Problem = tuple[str, str]  # the problem and its price
 
@@ -39,7 +41,7 @@ class FieldScore:
         regret: The part of it that is regret.
         trials: Evaluations.
         spent: What was spent, in median evaluations.
-        problems: The number of problems.
+        paid_on: The sum paid on each problem.
     """
 
     contender: str
@@ -50,7 +52,13 @@ class FieldScore:
     regret: float
     trials: float
     spent: float
-    problems: int
+    paid_on: Mapping[Problem, float]
+
+    def more_than(self, other: FieldScore) -> tuple[float, float]:
+        """How much more is paid than by another on the same problems, and its standard error."""
+        both = [problem for problem in self.paid_on if problem in other.paid_on]
+        more = np.array([self.paid_on[problem] - other.paid_on[problem] for problem in both])
+        return (float(more.mean()) if both else math.nan), _standard_error(more)
 
     def record(self) -> dict[str, Any]:
         """A row of a table."""
@@ -63,7 +71,7 @@ class FieldScore:
             "regret": round(self.regret, 4),
             "trials": round(self.trials, 1),
             "spent": round(self.spent, 2),
-            "problems": self.problems,
+            "problems": len(self.paid_on),
         }
 
 
@@ -97,6 +105,19 @@ def scores(runs: Sequence[FieldRun], evaluations: int) -> list[FieldScore]:
             found.append(_score(name, OWN_RULE, evaluations, problems, stops))
         found += _hindsight(name, evaluations, problems)
     return found
+
+
+def compared(found: Sequence[FieldScore]) -> list[dict[str, Any]]:
+    """Rows of scores at one price, each with what is paid more than with stopwise."""
+    ours = next((score for score in found if score.contender == OURS), None)
+    rows = []
+    for score in found:
+        row = score.record()
+        if ours is not None and score is not ours:
+            more, error = score.more_than(ours)
+            row |= {"more than stopwise": round(more, 4), "its error": round(error, 4)}
+        rows.append(row)
+    return rows
 
 
 def _hindsight(
@@ -135,8 +156,9 @@ def _score(
         spent = np.mean([run.cost[:n].sum() / run.median_cost for run, n in pairs])
         rows.append((paid, regret, np.mean([n for _, n in pairs]), spent))
     paid, regret, trials, spent = np.mean(rows, axis=0)
+    paid_on = {problem: float(row[0]) for problem, row in zip(problems, rows, strict=True)}
     error = _standard_error(np.array(rows)[:, 0])
-    return FieldScore(name, when, evaluations, paid, error, regret, trials, spent, len(rows))
+    return FieldScore(name, when, evaluations, paid, error, regret, trials, spent, paid_on)
 
 
 def _standard_error(values: Array) -> float:
@@ -172,6 +194,27 @@ def equal_trials(runs: Sequence[FieldRun]) -> list[dict[str, Any]]:
                     "problems": len(there),
                 }
             )
+    return rows
+
+
+def optimiser_seconds(runs: Iterable[FieldRun]) -> list[dict[str, Any]]:
+    """Processor seconds a trial of each contender, and those of a rule that was only recorded."""
+    found: dict[str, list[FieldRun]] = defaultdict(list)
+    for run in runs:
+        found[run.contender].append(run)
+    rows = []
+    for name in (name for name in CONTENDERS if name in found):
+        trials = sum(len(run.cost) for run in found[name])
+        rows.append(
+            {
+                "contender": CONTENDERS[name].title,
+                "runs": len(found[name]),
+                "trials": trials,
+                "seconds a trial": sum(run.seconds for run in found[name]) / trials,
+                "its rule": sum(run.rule_seconds for run in found[name]) / trials,
+                "seconds in all": sum(run.seconds + run.rule_seconds for run in found[name]),
+            }
+        )
     return rows
 
 
