@@ -4,8 +4,8 @@
 Each case has a process of its own, with one BLAS thread; the plain model and the default one. A
 study is told all but the last of its observations and makes a suggestion, which is not timed; then
 it is told of that suggestion, asked whether to stop, and asked for the next one: a step. Beyond
-100 observations a study fits at fixed sizes of its data, a tenth apart, so the first step is one that
-reaches such a size, the largest up to n; the median of the next ones is a step without a fit.
+100 observations a study fits at fixed sizes of its data, a tenth apart, so the first step is one
+that reaches such a size, the largest up to n; the median of the next ones is a step without a fit.
 Seconds are those of the process; memory is the most that the process has had, all libraries
 included.
 
