@@ -100,9 +100,10 @@ def scores(runs: Sequence[FieldRun], evaluations: int) -> list[FieldScore]:
         for count in (count for count in contender.counts if count <= longest):
             stops = {problem: [count] * len(rs) for problem, rs in problems.items()}
             found.append(_score(name, f"{count} trials", evaluations, problems, stops))
-        if contender.has_rule:
-            stops = {p: [r.stopped_at or len(r.cost) for r in rs] for p, rs in problems.items()}
-            found.append(_score(name, OWN_RULE, evaluations, problems, stops))
+        asked = by_problem(run for run in own if run.rule_seconds is not None)
+        if contender.has_rule and asked:
+            stops = {p: [r.stopped_at or len(r.cost) for r in rs] for p, rs in asked.items()}
+            found.append(_score(name, OWN_RULE, evaluations, asked, stops))
         found += _hindsight(name, evaluations, problems)
     return found
 
@@ -198,21 +199,27 @@ def equal_trials(runs: Sequence[FieldRun]) -> list[dict[str, Any]]:
 
 
 def optimiser_seconds(runs: Iterable[FieldRun]) -> list[dict[str, Any]]:
-    """Processor seconds a trial of each contender, and those of a rule that was only recorded."""
+    """Processor seconds a trial of each contender, and those of a rule that was only recorded.
+
+    Runs in which such a rule was asked and not timed apart are left out.
+    """
     found: dict[str, list[FieldRun]] = defaultdict(list)
     for run in runs:
-        found[run.contender].append(run)
-    rows = []
+        if not CONTENDERS[run.contender].has_rule or run.rule_seconds != 0.0:
+            found[run.contender].append(run)
+    rows: list[dict[str, Any]] = []
     for name in (name for name in CONTENDERS if name in found):
         trials = sum(len(run.cost) for run in found[name])
+        asked = [run for run in found[name] if run.rule_seconds]
+        rule = sum(run.rule_seconds or 0.0 for run in asked)
         rows.append(
             {
                 "contender": CONTENDERS[name].title,
                 "runs": len(found[name]),
                 "trials": trials,
                 "seconds a trial": sum(run.seconds for run in found[name]) / trials,
-                "its rule": sum(run.rule_seconds for run in found[name]) / trials,
-                "seconds in all": sum(run.seconds + run.rule_seconds for run in found[name]),
+                "its rule": rule / max(1, sum(len(run.cost) for run in asked)),
+                "seconds in all": sum(run.seconds for run in found[name]) + rule,
             }
         )
     return rows

@@ -18,10 +18,15 @@ from stopwise_paper.runs.field.plan import PARTS, part_of
 from stopwise_paper.runs.field.record import FieldRun
 
 
-def play(cell: Cell) -> FieldRun:
-    """Play a cell: to the stop of a contender that knows the price, else to the cap."""
+def play(cell: Cell, *, rules: bool = True) -> FieldRun:
+    """Play a cell: to the stop of a contender that knows the price, else to the cap.
+
+    Args:
+        cell: The cell.
+        rules: Whether rules that are only recorded are asked, which may take longer than all else.
+    """
     contender = CONTENDERS[cell.acquisition]
-    has_rule = contender.priced or (contender.has_rule and PARTS[part_of(cell)].priced)
+    recorded = rules and contender.has_rule and PARTS[part_of(cell)].priced
     with threadpool_limits(limits=1):
         problem = make_problem(cell)
         units = units_of(problem, cell.cost)
@@ -40,14 +45,13 @@ def play(cell: Cell) -> FieldRun:
         stopped_at, rule_seconds = 0, 0.0
         for n in range(1, cell.cap + 1):
             optimiser.tell(evaluations.evaluate(optimiser.ask()))
-            if has_rule and not stopped_at:
+            if (contender.priced or recorded) and not stopped_at:
                 asked = time.process_time()
                 stopped_at = n if optimiser.would_stop() else 0
                 rule_seconds += time.process_time() - asked
             if contender.priced and stopped_at:
                 break
-        recorded = 0.0 if contender.priced else rule_seconds
-        seconds = time.process_time() - began - recorded
+        seconds = time.process_time() - began - (rule_seconds if recorded else 0.0)
     return FieldRun(
         cell,
         contender.version,
@@ -57,7 +61,7 @@ def play(cell: Cell) -> FieldRun:
         np.array(evaluations.costs),
         stopped_at,
         round(seconds, 3),
-        round(recorded, 3),
+        round(rule_seconds, 3) if recorded else None,
     )
 
 

@@ -37,7 +37,7 @@ class FieldRun:
         stopped_at: Evaluations after which the contender's own rule said to stop, 0 if never.
         seconds: Processor time of the run, evaluations included; without that of a rule which is
             only recorded.
-        rule_seconds: Processor time of that rule.
+        rule_seconds: Processor time of that rule; None if it was not asked.
     """
 
     cell: Cell
@@ -48,7 +48,7 @@ class FieldRun:
     cost: Array
     stopped_at: int
     seconds: float
-    rule_seconds: float = 0.0
+    rule_seconds: float | None = 0.0
 
     @property
     def contender(self) -> str:

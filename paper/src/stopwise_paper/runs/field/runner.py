@@ -40,6 +40,7 @@ def run_field(
     quick: bool = False,
     seeds: int | None = None,
     problems: str = "*",
+    rules: bool = True,
     jobs: int = -1,
     out: Path,
     progress: bool = False,
@@ -52,6 +53,7 @@ def run_field(
         quick: A small run, kept in a file of its own.
         seeds: Of the planned seeds only the first ones.
         problems: Of the planned problems only those whose names match this pattern.
+        rules: Whether rules that are only recorded are asked.
         jobs: Number of processes; -1 for one per core.
         out: The folder of the records.
         progress: Whether to show a bar with the time left.
@@ -67,7 +69,9 @@ def run_field(
         finished = {run.cell.key for run in record.load(path)}
         todo = [cell for cell in cells if cell.key not in finished]
         keep = partial(record.append, path=path)
-        failures = run_and_keep(todo, play, keep, jobs=jobs, progress=progress)
+        failures = run_and_keep(
+            todo, partial(play, rules=rules), keep, jobs=jobs, progress=progress
+        )
         failed = {cell.to_json(): error for cell, error in failures}
         counts = RunCounts(len(todo) - len(failed), len(cells) - len(todo), failed)
         runs.append(PartRun(part, counts))
