@@ -75,13 +75,20 @@ def draw_field(path: Path) -> list[Sheet]:
 
 
 def _figure(found: Mapping[int, Sequence[FieldScore]]) -> Any:  # noqa: ANN401  a figure
-    """One panel a price and one line a contender, a mark for each way to stop it."""
-    shown = {price: found[price] for price in found if found[price]}
+    """One panel a price and one line a contender, a mark for each way to stop it.
+
+    Only what has been played on every problem is shown.
+    """
+    shown = {}
+    for price, of_price in found.items():
+        most = max((len(score.paid_on) for score in of_price), default=0)
+        if most:
+            shown[price] = [score for score in of_price if len(score.paid_on) == most]
     figure, [row] = panels(1, len(shown), width=3.6, height=3.4, share_y=True)
     names = [
         name
         for name in reversed(CONTENDERS)
-        if any(score.contender == name for score in shown[max(shown)])
+        if any(score.contender == name for of_price in shown.values() for score in of_price)
     ]
     for axes, (price, of_price) in zip(row, shown.items(), strict=True):
         for score in of_price:
