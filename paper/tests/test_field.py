@@ -145,6 +145,9 @@ def test_contenders_are_ranked_at_equal_trials():
     rows = {row["contender"]: row for row in equal_trials(runs)}
     assert [row["rank"] for row in rows.values()] == [1, 2, 3]
     assert rows["Optuna, TPE"]["left"] == 0.5
+    begun = [made(run.contender, [4.0], [1], problem="bbob:f002_i01_d02") for run in runs[:2]]
+    [one, two] = equal_trials([*runs, *begun])  # random search has played one of two
+    assert (one["problems"], two["rank"]) == (2, 1.75)
 
 
 def test_a_contender_that_knows_the_price_has_a_run_for_each():

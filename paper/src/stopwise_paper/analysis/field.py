@@ -10,7 +10,7 @@ stopwise on those that both have played.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -170,18 +170,17 @@ def equal_trials(runs: Sequence[FieldRun]) -> list[dict[str, Any]]:
     """Contenders at equal trials, by dimension: mean rank, and what is left of random's gap.
 
     What is left is (value - lowest) / (random search's value - lowest) at the last trial, where
-    the lowest value is the lowest that any contender found on that problem.
+    the lowest value is the lowest that any contender found on that problem. In each dimension
+    those are compared that have played as many problems as anybody.
     """
     last = {
         problem: {run.contender: float(run.regret[-1]) for run in found}
         for problem, found in by_problem(runs).items()
     }
-    everyone = {run.contender for run in runs}
-    whole = {problem: values for problem, values in last.items() if set(values) == everyone}
     rows = []
-    for d in sorted({_dimension(problem) for problem in whole}):
-        there = [values for problem, values in whole.items() if _dimension(problem) == d]
-        for name in (name for name in CONTENDERS if name in everyone):
+    for d in sorted({_dimension(problem) for problem in last}):
+        there = _played_alike([v for problem, v in last.items() if _dimension(problem) == d])
+        for name in (name for name in CONTENDERS if name in there[0]):
             ranks = np.array([_rank(values, name) for values in there])
             left = np.array([_left(values, name) for values in there])
             rows.append(
@@ -196,6 +195,14 @@ def equal_trials(runs: Sequence[FieldRun]) -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def _played_alike(values: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+    """The values of those contenders who have played the most problems, where all of them have."""
+    counts = Counter(name for of_problem in values for name in of_problem)
+    most = max(counts.values())
+    names = [name for name in counts if counts[name] == most]
+    return [{n: v[n] for n in names} for v in values if all(n in v for n in names)]
 
 
 def optimiser_seconds(runs: Iterable[FieldRun]) -> list[dict[str, Any]]:
