@@ -16,6 +16,7 @@ from stopwise.record.promises import Promises
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.external import ExternalStudy
 from stopwise.study.lam_ladder import LamLadder
+from stopwise.tools.audit._curves import CurveAudit
 from stopwise.tools.audit._inferred_space import described
 from stopwise.tools.progress.words import printable
 
@@ -68,6 +69,7 @@ class Audit:
             that came.
         ladder: When other values of lam would have stopped, what was spent then, and found.
         units: The names and units of values and costs.
+        curves: Where trials of another package reported on the way, what came of each stage.
     """
 
     rows: tuple[Audited, ...]
@@ -82,6 +84,7 @@ class Audit:
     promises: Promises = field(default_factory=Promises)
     ladder: LamLadder = field(default_factory=LamLadder, repr=False)
     units: AnswerUnits = PLAIN
+    curves: CurveAudit | None = None
 
     def __getitem__(self, rule: str) -> Audited:
         """The row of a rule."""
@@ -134,6 +137,7 @@ class Audit:
                 *self._parameters(),
                 *(["Notes:"] if self.notes else []),
                 *(f"  - {note}" for note in self.notes),
+                *(["", "Intermediate values:", str(self.curves)] if self.curves else []),
             ]
         )
         return printable(text)
@@ -156,6 +160,7 @@ class Audit:
             "parameters": [] if self.study is None else described(self.space),
             "notes": list(self.notes),
             "lam_ladder": self.ladder.as_json(),
+            "curves": None if self.curves is None else self.curves.as_json(),
         }
 
     def _repr_html_(self) -> str:
@@ -166,6 +171,7 @@ class Audit:
         return (
             f"<p>{html.escape(self.heading)}</p><table><thead><tr>{titles}</tr></thead>"
             f"<tbody>{''.join(cells)}</tbody></table><ul>{notes}</ul>"
+            f"{self.curves._repr_html_() if self.curves else ''}"
         )
 
 
