@@ -49,9 +49,9 @@ class SRGapMedian(ThresholdRule):
     with incumbents :math:`x^*` (best observed), :math:`g = \mu_t(x^*_t) - \mu_t(x^*_{t-1})`,
     :math:`v^2 = \mathrm{Var}_t(f(x^*_t) - f(x^*_{t-1}))`, the UCB-LCB gap :math:`\kappa` of the
     posterior before the last observation (unscaled beta, new n), and KL(new || old) at the last
-    evaluated point, in standardised units. Of an ensemble, KL and
-    the term of v are averages. Stop at :math:`\Delta R_t \le \chi\,` median over
-    t = 1..I, from t = I + 1 on. Assumes that the first gaps say which gap matters.
+    evaluated point, in standardised units. Of an ensemble, KL and the term of v are averages. Stop
+    at :math:`\Delta R_t \le \chi\,` median over t = 1..I, from t = I + 1 on. Assumes that the
+    first gaps say which gap matters.
 
     Args:
         chi: The fraction of the first gaps that is too little.
@@ -76,8 +76,8 @@ class SRGapMedian(ThresholdRule):
         return RuleTraits(REGRET_GAP)
 
     def signal(self, snapshot: Snapshot) -> Signal:
-        """The gap; no answer at t = 0, which has no step before it."""
-        if snapshot.t <= 0:
+        """The gap; no answer at t = 0, which has no step before it, or if nothing was best."""
+        if snapshot.t <= 0 or not snapshot.prefix(snapshot.n - 1).has_incumbent:
             return snapshot.signal(math.nan)
         shift, gain, spread = srgap_terms(snapshot)
         return snapshot.signal(shift + gain + spread, shift=shift, gain=gain, spread=spread)
