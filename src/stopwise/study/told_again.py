@@ -7,7 +7,9 @@ can be asked whether it would have stopped, and before each whether going on was
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from stopwise.core.beliefs.prices import is_known
 from stopwise.record.events import TrialAsked, TrialContinued

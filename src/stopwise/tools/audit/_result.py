@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +17,7 @@ from stopwise.record.promises import Promises
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.external import ExternalStudy
 from stopwise.study.lam_ladder import LamLadder
+from stopwise.tools.audit._aligned import aligned
 from stopwise.tools.audit._curves import CurveAudit
 from stopwise.tools.audit._inferred_space import described
 from stopwise.tools.progress.words import printable
@@ -196,10 +196,3 @@ def _sentence(row: Audited) -> str:
     if row.stopped_by is None:
         return row.now.reason
     return f"after {row.stopped_at}: {row.stopped_by.reason}"
-
-
-def aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    """The rows of a table as lines of text, with columns below each other."""
-    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-    lines = ("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in table)
-    return [line.rstrip() for line in lines]
