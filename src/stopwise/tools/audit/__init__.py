@@ -26,6 +26,7 @@ from stopwise.study import Study
 from stopwise.study.external import ExternalStudy
 from stopwise.study.lam_ladder import LamLadder, lam_ladder
 from stopwise.tools.audit._curves import CurveAudit, audit_curves
+from stopwise.tools.audit._foreign_curves import audit_of_foreign
 from stopwise.tools.audit._history import (
     AuditedHistory,
     HistoryReader,
@@ -72,8 +73,8 @@ def audit(  # long: a line for each of its options
     other lams would have left; ``lam`` is then another one beside the study's own.
 
     Args:
-        data: A history (or a study or result, which have one), the path of a CSV or Parquet file,
-            a data frame, a dict of columns, or a list of dicts; in the order of evaluation.
+        data: A history (or a study or result, which have one), a study of Optuna, the path of a
+            CSV or Parquet file, a data frame, a dict of columns, or a list of dicts; in order.
         lam: What a unit of cost is worth, in objective units; see ``exchange_rate``. That of a
             study or journal if left out; without any, the rules that need it are left out. Where
             a study has a utility, what is lost is counted by it.
@@ -116,9 +117,8 @@ def audit(  # long: a line for each of its options
         >>> found["immediate"].stopped_at, found["immediate"].saved, found["immediate"].lost
         (2, 10.0, 6.25)
     """
-    data = opened(data)
-    staged = _staged(data)
-    if staged is not None:
+    data = opened(data, cost)
+    if (staged := _staged(data)) is not None:
         return audit_curves(staged, None if lam is None else [lam], notes, progress)
     of_columns, of_values = _split_bounds(bounds, value)
     reader = HistoryReader(value, cost, order, params, drop, space, log, of_columns)
@@ -173,7 +173,8 @@ def audit(  # long: a line for each of its options
     if not study.history.feasible:
         message = "no evaluation has kept all limits, so there is nothing that a rule could judge."
         raise InputError(message)
-    return _audit_of(study, lam, read.space, tuple(remarks), read.promises)
+    curves = audit_of_foreign(data, study, remarks, progress)
+    return _audit_of(study, lam, read.space, tuple(remarks), read.promises, curves)
 
 
 def _staged(data: Any) -> Study | None:  # noqa: ANN401  a history or a table
@@ -232,6 +233,7 @@ def _audit_of(
     space: Space,
     notes: tuple[str, ...],
     promises: Promises,
+    curves: CurveAudit | None,
 ) -> Audit:
     sign = 1.0 if study.direction == "minimize" else -1.0
     values = [  # what breaks a limit is worth nothing
@@ -255,6 +257,7 @@ def _audit_of(
         _ladder(study, lam),
         study.options.units,
         len(history) - len(values),
+        curves,
     )
 
 

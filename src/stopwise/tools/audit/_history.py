@@ -16,6 +16,7 @@ from stopwise.core.space import Finite, Space, as_domain
 from stopwise.core.space.finite import accepting_off_table
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import read_journal
+from stopwise.integrations.foreign_space import Told
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import Completed, Failed, Outcome
 from stopwise.record.promises import Promises
@@ -106,7 +107,6 @@ class HistoryReader:
 
     def read(self, data: Any) -> AuditedHistory:  # noqa: ANN401  a history or a table
         """The history in the data."""
-        data = opened(data)
         history = getattr(data, "history", data)
         if not isinstance(history, History):
             return self._of_rows(read_table(data))
@@ -116,7 +116,8 @@ class HistoryReader:
         if varied is not None:
             check_columns(self.bounds, list(as_domain(varied).names))
             said = tuple(getattr(data, "notes", ()))
-            return AuditedHistory(history, varied, said, *_of_study(data))
+            read = AuditedHistory(history, varied, said, *_of_study(data))
+            return read._replace(direction=data.direction) if isinstance(data, Told) else read
         rows = [dict(o.params) for o in history]
         space, notes = self._inferred(rows, list(rows[0]))
         told = [replace(o, params=as_told(dict(o.params), space), charged=True) for o in history]
@@ -200,10 +201,20 @@ def _required(space: Space) -> list[str]:
     ]
 
 
-def opened(data: Any) -> Any:  # noqa: ANN401
-    """A journal of ours as the study that it records; anything else as it is."""
-    is_journal = isinstance(data, str | PathLike) and str(data).endswith(".jsonl")
-    return read_journal(data) if is_journal else data
+def opened(data: Any, cost: str | None = None) -> Any:  # noqa: ANN401
+    """A journal of ours as the study that it records, a study of Optuna as what it has told.
+
+    Args:
+        data: What is to be audited.
+        cost: Where the costs of Optuna's trials are; see ``read_history``.
+    """
+    if isinstance(data, str | PathLike) and str(data).endswith(".jsonl"):
+        return read_journal(data)
+    if any(kind.__module__ == "optuna.study.study" for kind in type(data).__mro__):
+        from stopwise.integrations.optuna import read_history
+
+        return read_history(data, cost=cost)
+    return data
 
 
 def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
