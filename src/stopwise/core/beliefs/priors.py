@@ -12,11 +12,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.errors import InputError
 
 
@@ -102,21 +102,51 @@ Prior = LogNormalPrior | GammaPrior | Flat | Fixed
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """One prior for each kind of hyper-parameter."""
+    """One prior for each kind of hyper-parameter.
+
+    Args:
+        lengthscale: Of the length scales.
+        outputscale: Of the output scale.
+        noise: Of the noise.
+        by_parameter: Of the length scale of each parameter, where they differ.
+    """
 
     lengthscale: Prior
     outputscale: Prior
     noise: Prior
+    by_parameter: tuple[Prior, ...] = ()
 
 
 def priors(name: str | None, d: int) -> Priors:
     """The priors called ``name`` for d parameters."""
     if name == "lognormal":
-        lengthscale = LogNormalPrior(math.sqrt(2.0) + 0.5 * math.log(d), math.sqrt(3.0))
-        return Priors(lengthscale, LogNormalPrior(0.0, 1.0), LogNormalPrior(-4.0, 1.0))
+        return Priors(_of_numbers(d), LogNormalPrior(0.0, 1.0), LogNormalPrior(-4.0, 1.0))
     if name == "gamma":
         return Priors(GammaPrior(3.0, 6.0), GammaPrior(2.0, 0.15), GammaPrior(1.1, 0.05))
     if name is None:
         return Priors(Flat(math.log(0.3 * math.sqrt(d))), Flat(0.0), Flat(-4.0))
     message = f"prior={name!r} is not known: give 'lognormal', 'gamma' or None (no prior)."
     raise InputError(message)
+
+
+def priors_with_choices(choices: Mask) -> Priors:
+    """The priors ``"lognormal"``, with longer length scales for parameters that are choices.
+
+    A fit takes the likeliest length scale, and the mode of LogNormal(m, s) is exp(m - s^2). Between
+    choices, which are all equally far apart, so short a one lets hardly anything that was seen of
+    one hold for another. So for choices the mode is the published median, exp(m): then their
+    effects add up unless the data say otherwise (docs/adr/0067-length-scales-of-choices.md).
+
+    Args:
+        choices: For each parameter, whether it is a choice.
+    """
+    d = choices.size
+    of_numbers = _of_numbers(d)
+    of_choices = replace(of_numbers, mean=of_numbers.mean + of_numbers.std**2)
+    each = tuple(of_choices if is_choice else of_numbers for is_choice in choices.tolist())
+    return replace(priors("lognormal", d), by_parameter=each)
+
+
+def _of_numbers(d: int) -> LogNormalPrior:
+    """Of length scales in d dimensions, after Hvarfner et al. (2024)."""
+    return LogNormalPrior(math.sqrt(2.0) + 0.5 * math.log(d), math.sqrt(3.0))
