@@ -99,6 +99,8 @@ class Fixed:
 
 Prior = LogNormalPrior | GammaPrior | Flat | Fixed
 
+_OUTPUTSCALE = LogNormalPrior(0.0, 1.0)  # docs/adr/0013-output-scale.md
+
 
 @dataclass(frozen=True, slots=True)
 class Priors:
@@ -120,7 +122,7 @@ class Priors:
 def priors(name: str | None, d: int) -> Priors:
     """The priors called ``name`` for d parameters."""
     if name == "lognormal":
-        return Priors(_of_numbers(d), LogNormalPrior(0.0, 1.0), LogNormalPrior(-4.0, 1.0))
+        return Priors(_of_numbers(d), _OUTPUTSCALE, LogNormalPrior(-4.0, 1.0))
     if name == "gamma":
         return Priors(GammaPrior(3.0, 6.0), GammaPrior(2.0, 0.15), GammaPrior(1.1, 0.05))
     if name is None:
@@ -130,21 +132,30 @@ def priors(name: str | None, d: int) -> Priors:
 
 
 def priors_with_choices(choices: Mask) -> Priors:
-    """The priors ``"lognormal"``, with longer length scales for parameters that are choices.
+    """The priors ``"lognormal"`` where some parameters are choices: their effects may add up.
 
-    A fit takes the likeliest length scale, and the mode of LogNormal(m, s) is exp(m - s^2). Between
-    choices, which are all equally far apart, so short a one lets hardly anything that was seen of
-    one hold for another. So for choices the mode is the published median, exp(m): then their
-    effects add up unless the data say otherwise (docs/adr/0067-length-scales-of-choices.md).
+    A fit takes the likeliest length scale, and the mode of LogNormal(m, s) is exp(m - s^2). Choices
+    are all equally far apart: with so short a length scale hardly anything that was seen of one
+    holds for another. So the mode of their length scales is the published median, exp(m), and that
+    of the output scale is 1, without which long length scales cannot explain what is seen
+    (docs/adr/0067-effects-of-choices-may-add-up.md). Numbers keep their prior.
 
     Args:
         choices: For each parameter, whether it is a choice.
     """
-    d = choices.size
-    of_numbers = _of_numbers(d)
-    of_choices = replace(of_numbers, mean=of_numbers.mean + of_numbers.std**2)
-    each = tuple(of_choices if is_choice else of_numbers for is_choice in choices.tolist())
-    return replace(priors("lognormal", d), by_parameter=each)
+    usual = priors("lognormal", choices.size)
+    of_numbers = _of_numbers(choices.size)
+    of_choices = _with_mode_at_median(of_numbers)
+    return replace(
+        usual,
+        outputscale=_with_mode_at_median(_OUTPUTSCALE),
+        by_parameter=tuple(of_choices if each else of_numbers for each in choices.tolist()),
+    )
+
+
+def _with_mode_at_median(prior: LogNormalPrior) -> LogNormalPrior:
+    """As probable over the logarithm as the prior is over the value: its mode is at exp(mean)."""
+    return replace(prior, mean=prior.mean + prior.std**2)
 
 
 def _of_numbers(d: int) -> LogNormalPrior:
