@@ -12,7 +12,7 @@ import stopwise as sw
 from stopwise.core.beliefs.models import WeighedModel
 from stopwise.core.beliefs.prices import KnownCost, LearnedCost, UnitCost
 from stopwise.core.space import as_domain
-from stopwise.errors import InputError, InputTypeError, ResumeWarning
+from stopwise.errors import InputError, InputTypeError
 from stopwise.study.designs import DESIGNS, DesignSoFar, PricedDesign, SpreadDesign
 from stopwise.study.external import ExternalStudy
 from stopwise.study.options import StudyOptions
@@ -176,17 +176,16 @@ def test_it_has_d_plus_one_points_and_twice_as_many_where_costs_are_known(space,
 @pytest.mark.parametrize(
     ("given", "size"),
     [
-        ({"max_trials": 12}, 4),
+        ({"max_trials": 1}, 5),
+        ({"max_trials": 17}, 5),
+        ({"max_trials": 18}, 6),
         ({"max_trials": 29}, 9),
-        ({"max_trials": 30}, 10),
         ({"max_trials": 1000}, 10),
-        ({"max_trials": 3}, 2),
-        ({"max_trials": 12, "cost": "reported"}, 4),
-        ({"max_trials": 30, "cost": "reported"}, 5),
-        ({"budget": 15.9}, 5),
-        ({"budget": 15.9, "max_trials": 13}, 4),
+        ({"max_trials": 18, "cost": "reported"}, 5),
+        ({"budget": 18.9}, 6),
+        ({"budget": 27.0, "max_trials": 21}, 7),
         ({"budget": 1e300}, 10),
-        ({"budget": 15.9, "cost": lambda _: 0.5}, 10),
+        ({"budget": 18.9, "cost": lambda _: 0.5}, 10),
         ({"max_trials": 12, "n_initial": 7}, 7),
         ({"max_trials": 12, "surrogate": "plain"}, 10),
     ],
@@ -195,19 +194,19 @@ def test_it_has_d_plus_one_points_and_twice_as_many_where_costs_are_known(space,
 def test_of_few_trials_a_third_is_design(given, size):
     study = study_of("box", **{"cost": None, **given})
     assert study.n_initial == size
-    assert len(run_design(study, price=lambda _: 1.0)) == size
+    assert len(run_design(study, price=lambda _: 1.0)) == min(size, given.get("max_trials", size))
 
 
 def test_a_design_keeps_its_size_when_a_resumed_study_may_have_more_trials(tmp_path):
     file = tmp_path / "run.jsonl"
-    study = study_of("box", cost=None, max_trials=12, journal=file)
+    study = study_of("box", cost=None, max_trials=18, journal=file)
     trial = study.ask()
     study.tell(trial, bowl(trial.params))
     study.close()
-    with pytest.warns(ResumeWarning, match="max_trials is now 100"):
+    with pytest.warns(UserWarning, match="max_trials is now 100"):
         resumed = sw.Study.resume(file, max_trials=100)
-    assert resumed.design_size == 4
-    assert len(run_design(resumed, price=lambda _: 1.0)) == 3
+    assert resumed.design_size == 6
+    assert len(run_design(resumed, price=lambda _: 1.0)) == 5
     resumed.close()
 
 

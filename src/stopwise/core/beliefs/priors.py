@@ -134,10 +134,10 @@ def priors(name: str | None, d: int) -> Priors:
 def priors_with_choices(choices: Mask) -> Priors:
     """The priors ``"lognormal"`` where some parameters are choices: their effects may add up.
 
-    A fit takes the likeliest length scale, and the mode of LogNormal(m, s) is exp(m - s^2). Choices
-    are all equally far apart: with so short a length scale hardly anything that was seen of one
-    holds for another. So the mode of their length scales is the published median, exp(m), and that
-    of the output scale is 1, without which long length scales cannot explain what is seen
+    A fit takes the likeliest length scale, and the mode of LogNormal(m, s) is exp(m - s^2). With
+    one so short, hardly anything that was seen of one choice holds for another. So the mode of
+    their length scales is the published median, exp(m), and that of the output scale is 1, without
+    which long length scales could not explain what is seen
     (docs/adr/0067-effects-of-choices-may-add-up.md). Numbers keep their prior.
 
     Args:

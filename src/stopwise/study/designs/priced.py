@@ -28,7 +28,6 @@ from stopwise.study.designs.spread import cheap_first
 
 _POOL = 512  # points of the sequence among which the cheap ones are sought
 _COSTS = 2  # so many costs must have been paid before others are predicted from them
-_LEAST = 2  # points of a design, however few evaluations there are to be
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,7 @@ class PricedDesign:
             spans so much of the range of every parameter.
         tolerance: Points that cost at most this many times the cheapest count as cheap, too. Where
             that is known of all points, it is the spread design.
-        part: Of a number of evaluations that is known beforehand, at most one in so many is of
-            the design.
+        part: Of a number of evaluations that is known beforehand, one in so many is of the design.
     """
 
     share: float = 0.3
@@ -53,12 +51,13 @@ class PricedDesign:
     def size(self, beginning: DesignSoFar) -> int:
         """As many as the spread design has; half as many where costs are to be learned.
 
-        Fewer where there are to be few evaluations: the model is to choose most of them.
+        Also fewer, down to half as many, where it would be more than its part of the evaluations.
         """
         least = beginning.domain.n_active + 1
-        size = 2 * least if is_known(beginning.cost) else least
+        if not is_known(beginning.cost):
+            return least
         most = beginning.max_trials
-        return size if most is None else min(size, max(most // self.part, _LEAST))
+        return 2 * least if most is None else min(2 * least, max(most // self.part, least))
 
     def plans_ahead(self, cost: CostModel) -> bool:
         """Whether costs are known, so that no cost that is paid changes what comes next."""
