@@ -36,10 +36,10 @@ def built(folder: Path) -> dict[str, Path]:
     files = sorted(folder.iterdir())
     run([sys.executable, "-m", "twine", "check", "--strict", *map(str, files)])
     kinds = {
-        "stopwise sdist": r"stopwise-[\d.]+\.tar\.gz",
-        "stopwise wheel": r"stopwise-[\d.]+-py3-none-any\.whl",
-        "paper sdist": r"stopwise_paper-[\d.]+\.tar\.gz",
-        "paper wheel": r"stopwise_paper-[\d.]+-py3-none-any\.whl",
+        "stopwise sdist": r"stopwise-[\w.]+\.tar\.gz",
+        "stopwise wheel": r"stopwise-[\w.]+-py3-none-any\.whl",
+        "paper sdist": r"stopwise_paper-[\w.]+\.tar\.gz",
+        "paper wheel": r"stopwise_paper-[\w.]+-py3-none-any\.whl",
     }
     return {
         kind: next(file for file in files if re.fullmatch(name, file.name))

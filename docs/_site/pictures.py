@@ -25,7 +25,7 @@ from stopwise.core.beliefs.kernels import KERNELS
 from stopwise.core.beliefs.utilities import UTILITIES
 from stopwise.core.beliefs.warps import WARPS
 from stopwise.core.numerics.staged_value import leaving_means
-from stopwise.stopping import RULES
+from stopwise.stopping import PBGI, RULES, After, Smoothed
 from stopwise.stopping.defaults import default_rules
 
 FOLDER = Path(__file__).resolve().parents[1] / "_generated"
@@ -45,6 +45,10 @@ UTILITY_PARAMETERS: dict[str, dict[str, Any]] = {
     "piecewise": {"points": [(0.5, 0.0), (1.5, 0.8), (2.5, 1.0)]},
     "linear": {"slope": 0.4},
 }
+WRAPPED = {
+    "After": After(PBGI(LAM), trials=10),
+    "Smoothed": Smoothed(PBGI(LAM), window=5),
+}
 LAWS: dict[str, Callable[[], Any]] = {
     "Normal": lambda: NORMAL,
     "Mixture": lambda: laws.Mixture(
@@ -62,13 +66,16 @@ LAWS: dict[str, Callable[[], Any]] = {
 
 
 def drawn(
-    name: str, draw: Callable[[Axes], None], *, size: tuple[float, float] = (6.2, 2.3)
+    name: str, *draws: Callable[[Axes], None], size: tuple[float, float] = (6.2, 2.3)
 ) -> str:
-    """Draw a picture; where it is, as pages of docs/reference link to it."""
+    """Draw panels side by side; where the picture is, as pages of docs/reference link to it."""
     FOLDER.mkdir(exist_ok=True)
     with mpl.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
-        figure, axes = plt.subplots(figsize=size, layout="constrained")
-        draw(axes)
+        figure, [panels] = plt.subplots(
+            1, len(draws), figsize=size, layout="constrained", squeeze=False
+        )
+        for draw, axes in zip(draws, panels, strict=True):
+            draw(axes)
         figure.savefig(FOLDER / f"{name}.png", dpi=130)
         plt.close(figure)
     return f"../_generated/{name}.png"
@@ -106,7 +113,7 @@ def study() -> sw.Study:
 
 def rule(name: str) -> str | None:
     """The signal of a rule on the study, the level that it is compared with, and its stop."""
-    ruler = default_rules(RULES, LAM, typical=True).get(name)
+    ruler = (default_rules(RULES, LAM, typical=True) | WRAPPED).get(name)
     if ruler is None:
         return None
     [replayed] = sw.replay(study(), ruler)
@@ -224,20 +231,19 @@ def law(name: str) -> str | None:
     prices = np.geomspace(0.003, 1.0, 80)
     fair = [float(made.fair_value(c).value[0]) for c in prices]
 
-    FOLDER.mkdir(exist_ok=True)
-    with mpl.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
-        figure, (left, right) = plt.subplots(1, 2, figsize=(6.2, 2.2), layout="constrained")
-        left.plot(levels, cdf, color=GREY, label="cdf")
-        left.plot(levels, improvement, color=GREEN, label="EI(y), the integral of the cdf")
-        left.set_xlabel("y")
-        left.set_ylim(-0.05, 1.6)
-        left.legend(frameon=False)
-        right.semilogx(prices, fair, color=GREEN)
-        right.set_xlabel("price")
-        right.set_ylabel("fair value")
-        figure.savefig(FOLDER / f"law-{name}.png", dpi=130)
-        plt.close(figure)
-    return f"../_generated/law-{name}.png"
+    def draw_gains(axes: Axes) -> None:
+        axes.plot(levels, cdf, color=GREY, label="cdf")
+        axes.plot(levels, improvement, color=GREEN, label="EI(y), the integral of the cdf")
+        axes.set_xlabel("y")
+        axes.set_ylim(-0.05, 1.6)
+        axes.legend(frameon=False)
+
+    def draw_fair_values(axes: Axes) -> None:
+        axes.semilogx(prices, fair, color=GREEN)
+        axes.set_xlabel("price")
+        axes.set_ylabel("fair value")
+
+    return drawn(f"law-{name}", draw_gains, draw_fair_values, size=(6.2, 2.2))
 
 
 def utility(name: str) -> str | None:

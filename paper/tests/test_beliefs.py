@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The evidence on beliefs: plan, studies, records, and measures against numbers made by hand."""
+"""The evidence on beliefs: the plan, studies that are run, and the file of their records."""
 
 from dataclasses import replace
 

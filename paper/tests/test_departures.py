@@ -22,20 +22,20 @@ def stop(view, rule, *departures, donor=None):
     return stop_with_departures(view, rule, frozenset(departures), donor)
 
 
-def test_without_quirks_nothing_changes():
+def test_without_departures_nothing_changes():
     view = everything([3, 2, 2, 2, 2, 2, 2], gain=[1, 0.05, 0.5, 0.05, 0.02, 0.01])
     for rule in (PBGI(0.1), PBGI(1e-9), UCBLCB(), GSS(window=2), Convergence(2)):
         assert stop(view, rule) == stop_of(view, rule)
 
 
-def test_bundles_are_made_of_quirks():
-    assert {q for names in PUBLISHED_DEPARTURES.values() for q in names} == DEPARTURES.keys()
+def test_published_departures_are_all_known():
+    assert {name for names in PUBLISHED_DEPARTURES.values() for name in names} == DEPARTURES.keys()
     assert not DEPARTURES.keys() & NOT_REPLAYABLE.keys()
     for names in PUBLISHED_DEPARTURES.values():
         check_departures(names)
 
 
-def test_quirks_that_cannot_be_replayed_say_so():
+def test_departures_that_cannot_be_replayed_say_so():
     with pytest.raises(InputError, match="'lcb-sign' cannot be replayed: on tables LCB"):
         regret_rows([], [0.1], departures=["lcb-sign"])
     with pytest.raises(InputError, match="there is no departure 'late'"):

@@ -62,9 +62,7 @@ def test_a_play_can_be_repeated():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "contender", ["optuna-gp", "botorch-logei", "botorch-logei-per-cost", "ax"]
-)
+@pytest.mark.parametrize("contender", MODELS)
 def test_contenders_with_a_model_are_played(contender):
     run = play(cell(contender, cap=13))
     assert len(run.cost) == 13

@@ -120,9 +120,9 @@ def entries():
     from stopwise.core.beliefs import laws
     from stopwise.core.beliefs.kernels import KERNELS
     from stopwise.core.beliefs.warps import WARPS
-    from stopwise.stopping import RULES
+    from stopwise.stopping import RULES, After, Smoothed
 
-    tables = [RULES, ACQUISITIONS, KERNELS, WARPS]
+    tables = [RULES, {"After": After, "Smoothed": Smoothed}, ACQUISITIONS, KERNELS, WARPS]
     listed = [getattr(made, "func", made) for table in tables for made in table.values()]
     named = [getattr(laws, name) for name in laws.__all__]
     listed += [kind for kind in named if hasattr(kind, "fair_value") and kind is not laws.Law]

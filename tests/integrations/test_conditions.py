@@ -204,7 +204,12 @@ def test_a_choice_between_dicts_of_ray_is_read_and_written():
     tune = pytest.importorskip("ray.tune")
     from ray.tune.utils.util import flatten_dict
 
-    from stopwise.integrations._ray_space import outward, read_back, read_space, written
+    from stopwise.integrations._ray_space import (
+        outward,
+        read_space,
+        space_as_json,
+        space_from_json,
+    )
 
     inner = tune.choice([{"name": "rbf", "gamma": tune.uniform(0, 1)}, "linear"])
     space = {
@@ -233,8 +238,8 @@ def test_a_choice_between_dicts_of_ray_is_read_and_written():
         ("model/C", "model/kernel", "model/kind", "rate"),
         ("model/C", "model/kernel/gamma", "model/kernel/name", "model/kind", "rate"),
     }
-    text = json.dumps(written(foreign, {"constant": 3}))
-    assert read_back(json.loads(text)) == (foreign, {"constant": 3})
+    text = json.dumps(space_as_json(foreign, {"constant": 3}))
+    assert space_from_json(json.loads(text)) == (foreign, {"constant": 3})
 
 
 def test_the_searcher_of_ray_hands_out_whole_branches():

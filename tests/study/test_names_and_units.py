@@ -46,7 +46,7 @@ def test_verdict_explanation_ladder_and_guarantee_speak_them():
     assert "$" in str(sw.lam_ladder(study))
     assert "best misread 3" in str(sw.lam_ladder(study))
     assert "in misread %" in str(study.guarantee())
-    assert repr(study).endswith("best misread 3 %>") or "best misread 3" in repr(study)
+    assert "best misread 3" in repr(study)
 
 
 def test_replay_says_what_was_said_live():

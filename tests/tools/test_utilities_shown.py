@@ -62,7 +62,15 @@ def test_the_report_counts_in_the_currency(result, tmp_path):
 def test_progress_shows_values_and_their_worth(result):
     view = view_of(result._study)
     assert f"{result.best.value:.4g}, worth {result.worth:.4g} dollars (trial" in view.best
-    assert "dollars more for" in view.next or "nothing left" in view.next
+    assert "nothing left" in view.next  # the whole bonus is earned
+
+
+def test_progress_shows_what_the_next_trial_is_worth():
+    study = sw.Study(TABLE, utility=BONUS, surrogate="plain", n_initial=3)
+    for x in (0.0, 18 / 19, 1.0):
+        study.tell({"x": x}, error({"x": x}))
+    study.should_stop()
+    assert "dollars more for" in view_of(study).next
 
 
 def test_an_audit_counts_what_is_lost_by_the_utility(result):

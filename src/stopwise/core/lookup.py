@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lookup of acquisitions and stopping rules: from a name in a table, or an object, to a value."""
+"""Lookup of rules, acquisitions, models, kernels and warps: from a name in a table to a value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def make(
     """The entry of a name, made with lam if it takes one; an object is returned as it is.
 
     Args:
-        kind: What is looked up, for messages: "acquisition", "stopping rule".
+        kind: What is looked up, for messages: "acquisition", "surrogate".
         table: Names and constructors.
         given: A name, or an object that the user made.
         lam: Objective units per unit of cost, or None if the user gave none.

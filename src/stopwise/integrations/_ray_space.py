@@ -100,7 +100,9 @@ def outward(foreign: ForeignSpace, params: Mapping[str, Any]) -> dict[str, Any]:
     return nested
 
 
-def written(foreign: ForeignSpace | None, constants: Mapping[str, Any]) -> dict[str, Any] | None:
+def space_as_json(
+    foreign: ForeignSpace | None, constants: Mapping[str, Any]
+) -> dict[str, Any] | None:
     """A space as JSON; None if its choices are objects that JSON cannot hold."""
     if foreign is None:
         return None
@@ -109,14 +111,14 @@ def written(foreign: ForeignSpace | None, constants: Mapping[str, Any]) -> dict[
     if foreign.when:
         space |= {"when": foreign.when, "outer": foreign.outer}
     try:
-        same = read_back(json.loads(json.dumps(space))) == (foreign, dict(constants))
+        same = space_from_json(json.loads(json.dumps(space))) == (foreign, dict(constants))
     except (TypeError, ValueError):
         return None
     return space if same else None
 
 
-def read_back(space: Mapping[str, Any]) -> tuple[ForeignSpace, dict[str, Any]]:
-    """The reverse of ``written``."""
+def space_from_json(space: Mapping[str, Any]) -> tuple[ForeignSpace, dict[str, Any]]:
+    """The reverse of ``space_as_json``."""
     kinds = {n: _made(*kind) for n, kind in space["kinds"].items()}
     return ForeignSpace(kinds, space.get("when", {}), space.get("outer", {})), space["constants"]
 
@@ -138,7 +140,7 @@ def _made(name: str, fields: Mapping[str, Any]) -> Kind:
     return made
 
 
-def plain(foreign: ForeignSpace, params: Mapping[str, Any]) -> dict[str, Any]:
+def params_as_json(foreign: ForeignSpace, params: Mapping[str, Any]) -> dict[str, Any]:
     """Our params as JSON: a choice by its position."""
     space = foreign.space
     return {
@@ -150,13 +152,13 @@ def plain(foreign: ForeignSpace, params: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def rich(foreign: ForeignSpace, plain: Mapping[str, Any]) -> dict[str, Any]:
-    """The reverse of ``plain``."""
+def params_from_json(foreign: ForeignSpace, written: Mapping[str, Any]) -> dict[str, Any]:
+    """The reverse of ``params_as_json``."""
     space = foreign.space
     return {
-        name: kind.choices[plain[name]] if isinstance(kind, Categorical) else plain[name]
+        name: kind.choices[written[name]] if isinstance(kind, Categorical) else written[name]
         for name, kind in space.items()
-        if name in plain
+        if name in written
     }
 
 

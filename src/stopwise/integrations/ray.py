@@ -31,7 +31,14 @@ except ImportError as error:
 
 from stopwise.integrations._ray_bridge import SET_HERE, CostOption, RayBridge
 from stopwise.integrations._ray_scheduler import StopwiseScheduler
-from stopwise.integrations._ray_space import outward, plain, read_back, read_space, rich, written
+from stopwise.integrations._ray_space import (
+    outward,
+    params_as_json,
+    params_from_json,
+    read_space,
+    space_as_json,
+    space_from_json,
+)
 
 __all__ = [
     "StopwiseScheduler",
@@ -124,7 +131,7 @@ class StopwiseSearcher(Searcher, Stopper):
             return None if set(self._live) - self._before else Searcher.FINISHED
         trial = study.ask()
         self._live[trial_id] = trial
-        self._note("ask", trial_id, plain(foreign, trial.params))
+        self._note("ask", trial_id, params_as_json(foreign, trial.params))
         return outward(foreign, trial.params)
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
@@ -175,7 +182,9 @@ class StopwiseSearcher(Searcher, Stopper):
         failed = error or pruned
         study.tell(params, None if failed else value, cost, outcomes=outcomes)
         measured = None if outcomes is None else dict(outcomes)
-        self._note("add", plain(foreign, params), None if failed else value, cost, measured)
+        self._note(
+            "add", params_as_json(foreign, params), None if failed else value, cost, measured
+        )
 
     def save(self, checkpoint_path: str) -> None:
         """Write the steps of the search, as JSON."""
@@ -183,7 +192,7 @@ class StopwiseSearcher(Searcher, Stopper):
         state = {
             "metric": bridge.metric,
             "mode": bridge.mode,
-            "space": written(bridge.foreign, bridge.constants),
+            "space": space_as_json(bridge.foreign, bridge.constants),
             "events": self._events,
         }
         Path(checkpoint_path).write_text(json.dumps(state), "utf-8")
@@ -195,7 +204,7 @@ class StopwiseSearcher(Searcher, Stopper):
         if self._bridge.study is None and state["space"] is not None:
             self._metric = self._bridge.metric = state["metric"]
             self._mode = self._bridge.mode = state["mode"]
-            self._bridge.begin(*read_back(state["space"]))
+            self._bridge.begin(*space_from_json(state["space"]))
         if self._bridge.study is not None:
             self._do_again(self._replay)
 
@@ -240,7 +249,7 @@ class StopwiseSearcher(Searcher, Stopper):
         if kind == "ask":
             trial = study.ask()
             self._live[rest[0]] = trial
-            return dict(trial.params) == rich(foreign, rest[1])
+            return dict(trial.params) == params_from_json(foreign, rest[1])
         if kind == "stop":
             self._bridge.verdict()
         else:
@@ -250,12 +259,12 @@ class StopwiseSearcher(Searcher, Stopper):
     def _retold(self, kind: str, *rest: Any) -> None:  # noqa: ANN401
         study, foreign = self._bridge.opened
         if kind == "ask":
-            self._live[rest[0]] = rich(foreign, rest[1])
+            self._live[rest[0]] = params_from_json(foreign, rest[1])
         elif kind == "tell":
             self._tell(rest[0], rest[1], error=rest[2])
         elif kind == "add":
-            measured = rest[3] if len(rest) > 3 else None  # as of version 0.2
-            study.tell(rich(foreign, rest[0]), rest[1], rest[2], outcomes=measured)
+            measured = rest[3] if len(rest) > 3 else None  # as saved by version 0.1
+            study.tell(params_from_json(foreign, rest[0]), rest[1], rest[2], outcomes=measured)
 
 
 class StopwiseStopper(Stopper):

@@ -50,10 +50,6 @@ class Staged:
     running: Mapping[int, Leg] = field(default_factory=dict)
     legs: Mapping[int, tuple[Leg, ...]] = field(default_factory=dict)
 
-    def curve(self, number: int) -> tuple[Report, ...]:
-        """The reports of one trial."""
-        return tuple(report for report in self.reports if report.trial == number)
-
     @property
     def latest(self) -> dict[int, Report]:
         """The last report of each trial that has one."""

@@ -54,13 +54,17 @@ class _Wrapper:
 
 @dataclass(frozen=True, slots=True)
 class After(_Wrapper):
-    """Another rule, silent for the first ``trials`` evaluations (Xie et al. 2026, Section 3.2).
+    r"""Another rule, silent for the first evaluations: it may stop where :math:`t \ge T_0`.
 
-    The paper's theorem does not cover evaluations that are forced so.
+    Assumes that early signals mislead, because little is known; the paper's theorem does not cover
+    evaluations that are forced so.
 
     Args:
         rule: Any rule.
-        trials: Evaluations after the initial design before it may stop.
+        trials: Evaluations after the initial design before it may stop, :math:`T_0`.
+
+    References:
+        Xie et al. (2026), Section 3.2.
     """
 
     trials: int
@@ -96,16 +100,23 @@ class After(_Wrapper):
 
 @dataclass(frozen=True, slots=True)
 class Smoothed(_Wrapper):
-    """Another rule, reading a moving average of its signal (Xie et al. 2026, Section 3.2).
+    r"""Another rule, reading a moving average of its signal.
 
-    Values without an answer are skipped, and at first the window is what there is. Only the
-    current number is averaged: a median threshold comes from the raw record.
+    .. math:: \bar s_t = \frac{1}{W} \sum_{i=0}^{W-1} s_{t-i}
+
+    Assumes that a signal scatters about what it says, as where suprema are found numerically; the
+    paper's theorem does not cover it. Values without an answer are skipped, and at first the
+    window is what there is. Only the current number is averaged: a median threshold comes from
+    the raw record.
 
     Args:
         rule: Any rule that is not smoothed yet.
         window: Over how many evaluations, W.
         scale: ``"log"`` averages logarithms, ``"linear"`` the numbers themselves; the scale of the
             rule's own signal if left out.
+
+    References:
+        Xie et al. (2026), Section 3.2.
     """
 
     window: int

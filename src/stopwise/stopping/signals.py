@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from stopwise.acquisition import LogEIPC
@@ -27,6 +28,10 @@ PURE_NUMBER: Unit = (0, 0)
 OBJECTIVE: Unit = (1, 0)
 OBJECTIVE_PER_COST: Unit = (1, -1)  # the unit of lam
 
+# The facts about the best remaining candidate where there is none.
+NOTHING_REMAINS = MappingProxyType(
+    {"gain": 0.0, "cost": math.nan, "cost_spread": 0.0, "spread": 0.0}
+)
 _WORTH = "worth in "  # the fact that a gain is by a utility, followed by the name of its currency
 
 
@@ -99,8 +104,7 @@ def gain_per_cost(snapshot: Snapshot, acquisition: Bindable | None = None) -> Si
     if snapshot.loss is not None:
         doubt[f"{_WORTH}{snapshot.currency}"] = 1.0
     if best.x is None:  # nothing remains
-        nothing = {"gain": 0.0, "cost": math.nan, "cost_spread": 0.0, "spread": 0.0}
-        return snapshot.signal(-math.inf, **nothing, **doubt)
+        return snapshot.signal(-math.inf, **NOTHING_REMAINS, **doubt)
     x = best.x[None, :]
     log_cost = float(snapshot.belief.log_price(x)[0])
     return snapshot.signal(
@@ -118,8 +122,7 @@ def _worth_of_one_observation(snapshot: Snapshot) -> Signal:
     best, trust = best_observation(snapshot), snapshot.belief.trust
     doubt = {} if trust == 1.0 else {"trust": trust}
     if best is None or best.gain <= 0.0:
-        nothing = {"gain": 0.0, "cost": math.nan, "cost_spread": 0.0, "spread": 0.0}
-        return snapshot.signal(-math.inf, **nothing, **doubt)
+        return snapshot.signal(-math.inf, **NOTHING_REMAINS, **doubt)
     return snapshot.signal(
         best.log_gain_per_cost,
         gain=best.gain,

@@ -49,9 +49,9 @@ class SRGapMedian(ThresholdRule):
     with incumbents :math:`x^*` (best observed), :math:`g = \mu_t(x^*_t) - \mu_t(x^*_{t-1})`,
     :math:`v^2 = \mathrm{Var}_t(f(x^*_t) - f(x^*_{t-1}))`, the UCB-LCB gap :math:`\kappa` of the
     posterior before the last observation (unscaled beta, new n), and KL(new || old) at the last
-    evaluated point, in standardised units. Of an ensemble, KL and
-    the term of v are averages. Stop at :math:`\Delta R_t \le \chi\,` median over
-    t = 1..I, from t = I + 1 on. Assumes that the first gaps say which gap matters.
+    evaluated point, in standardised units. Of an ensemble, KL and the term of v are averages. Stop
+    at :math:`\Delta R_t \le \chi\,` median over t = 1..I, from t = I + 1 on. Assumes that the
+    first gaps say which gap matters.
 
     Args:
         chi: The fraction of the first gaps that is too little.

@@ -14,7 +14,7 @@ class Verdict:
     Args:
         stop: Whether to stop.
         rule: Which rule answered: a name of ``RULES``, or ``initial``, ``max-trials``,
-            ``budget``, ``exhausted``, ``failures``.
+            ``budget``, ``exhausted``, ``failures``, ``limits``.
         value: The number that decided.
         threshold: What it was compared with.
         reason: A sentence with numbers in the user's units.

@@ -15,12 +15,12 @@ def best_of(context: StudyContext, snapshots: Snapshots) -> Best | None:
     stages = context.options.stages
     if isinstance(stages, Stages) and stages.usable and context.state.reports:
         return _best_reported(context)
-    succeeded = context.history.feasible
-    if not (context.history.succeeded if context.options.noise is not None else succeeded):
-        return None
     if context.options.noise is not None:
-        return _believed_best(context, snapshots)
-    best = min(succeeded, key=lambda o: context.options.sign * float(o.value or 0.0))
+        return _believed_best(context, snapshots) if context.history.succeeded else None
+    feasible = context.history.feasible
+    if not feasible:
+        return None
+    best = min(feasible, key=lambda o: context.options.sign * float(o.value or 0.0))
     value, outcomes = float(best.value or 0.0), dict(best.outcomes)
     return Best(dict(best.params), value, best.number, outcomes=outcomes)
 

@@ -20,6 +20,7 @@ from stopwise.core.traces import Signal, Trace
 from stopwise.stopping import PBGI, LogEIPCMedian
 from stopwise.stopping.signals import GAIN_PER_COST, gain_per_cost
 from stopwise.stopping.verdict import Verdict
+from stopwise.study.context import StudyContext
 from stopwise.study.options import StudyOptions
 
 
@@ -99,6 +100,13 @@ def budget_worth(
         return None
     lam = lams_of_budget(acquisition, trace)[trace.current.t]
     return BudgetWorth(acquisition.lam0, lam, PBGI(lam).verdict(trace.in_units(options.units)))
+
+
+def worth_by_budget(context: StudyContext, snapshot: Snapshot) -> BudgetWorth | None:
+    """The answer for a study at this moment, by the lam that its budget has set; see above."""
+    state = context.state
+    acquisition = None if state.lam0 is None else PBGID(state.lam0)
+    return budget_worth(context.options, acquisition, state.traces, snapshot)
 
 
 def trace_of_budget(traces: Mapping[str, Trace], snapshot: Snapshot) -> Trace:

@@ -6,14 +6,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from stopwise.acquisition import PBGID
 from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import listed
 from stopwise.errors import InputError
 from stopwise.record.history import History
 from stopwise.stopping import StoppingRule, Verdict, make_rule
 from stopwise.stopping.signals import EVALUATIONS
-from stopwise.study.budget_worth import BudgetWorth, budget_worth
+from stopwise.study.budget_worth import BudgetWorth, worth_by_budget
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import (
     budget_verdict,
@@ -133,10 +132,7 @@ class Deciding:
 
     def _worth(self) -> BudgetWorth | None:
         """Whether going on is worth it at the lam that a budget has set, if it alone decides."""
-        state = self._context.state
-        acquisition = None if state.lam0 is None else PBGID(state.lam0)
-        now = self._snapshots.now()
-        return budget_worth(self._context.options, acquisition, state.traces, now)
+        return worth_by_budget(self._context, self._snapshots.now())
 
     def _of_rules(self) -> Verdict:
         """The verdict of the first rule that stops; if none does, of the first rule."""

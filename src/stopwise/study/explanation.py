@@ -16,7 +16,6 @@ import numpy as np
 from stopwise.acquisition.chance_per_cost import ChancePerCost
 from stopwise.acquisition.logeipc import LogEIPC
 from stopwise.acquisition.one_observation import best_observation, values_one_observation
-from stopwise.acquisition.pbgi_d import PBGID
 from stopwise.core.beliefs.fit import NUGGET
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.limits import LEAST_VALUE, exp_or_inf
@@ -28,7 +27,7 @@ from stopwise.record.promises import Promises
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.stopping.signals import in_currency
 from stopwise.stopping.verdict import Verdict
-from stopwise.study.budget_worth import beyond_budget, budget_worth
+from stopwise.study.budget_worth import beyond_budget, worth_by_budget
 from stopwise.study.context import StudyContext
 from stopwise.study.lam_ladder import ladder, own_lam
 from stopwise.study.options import StudyOptions
@@ -71,9 +70,7 @@ def explain(
 
 def _by_budget(context: StudyContext, snapshot: Snapshot) -> list[str]:
     """Whether going on is worth it at the lam that the budget has set, if it alone decides."""
-    state = context.state
-    acquisition = None if state.lam0 is None else PBGID(state.lam0)
-    worth = budget_worth(context.options, acquisition, state.traces, snapshot)
+    worth = worth_by_budget(context, snapshot)
     return [] if worth is None else [worth.words]
 
 

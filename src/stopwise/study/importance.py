@@ -33,6 +33,7 @@ from stopwise.core.beliefs.paths import sample_paths
 from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite, Mixed, Real
+from stopwise.core.space.finite import codec_of
 
 _PAIRS = 1024  # of x and x with one parameter drawn anew
 _MOST = 2**13  # among which those that constraints allow are sought
@@ -63,7 +64,7 @@ def importances(snapshot: Snapshot) -> tuple[Importance, ...]:
     """The importance of each parameter, the largest first; none if the model draws no paths."""
     if not isinstance(snapshot.belief.objective, Posterior | Ensemble):
         return ()
-    codec = snapshot.domain.codec if isinstance(snapshot.domain, Finite) else snapshot.domain
+    codec = codec_of(snapshot.domain)
     rng = snapshot.rng("importance")
     here, anew = _pairs(snapshot.domain, rng)
     points, masks = [codec.snap(here)], []
@@ -93,7 +94,7 @@ def _pairs(domain: Mixed | Finite, rng: np.random.Generator) -> tuple[Array, Arr
         square = Mixed(("x", "other x"), (Real(0.0, 1.0), Real(0.0, 1.0)))
         rows = np.floor(square.sobol(_PAIRS, rng) * len(domain)).astype(int)
         return domain.points[rows[:, 0]], domain.points[rows[:, 1]]
-    codec = domain.codec if isinstance(domain, Finite) else domain
+    codec = codec_of(domain)
     always = tuple(replace(parameter, when=None) for parameter in codec.parameters)
     names = (*codec.names, *(f"other {name}" for name in codec.names))
     size = _MOST if codec.constraints else _PAIRS

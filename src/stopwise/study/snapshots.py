@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stopwise.acquisition.pbgi_d import WORTH
 from stopwise.core.beliefs.belief import Belief
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.search.supremum import Search
@@ -19,7 +18,7 @@ from stopwise.core.traces import Signal, Trace
 from stopwise.record.events import SignalsRecorded
 from stopwise.record.history import Observation
 from stopwise.stopping import StoppingRule
-from stopwise.stopping.signals import EVALUATIONS
+from stopwise.stopping.signals import EVALUATIONS, GAIN_PER_COST
 from stopwise.study.budget import Budget
 from stopwise.study.context import StudyContext
 from stopwise.study.initial_design import InitialDesign
@@ -111,7 +110,9 @@ class Snapshots:
         """Record each rule's signal at this number of observations, once per key."""
         began, snapshot = time.perf_counter(), self.now()
         if not snapshot.has_incumbent:  # the price alone can judge a fallback; counts need no best
-            judging = {EVALUATIONS.key, *([WORTH] if math.isfinite(snapshot.best) else [])}
+            judging = {EVALUATIONS.key}
+            if math.isfinite(snapshot.best):
+                judging.add(GAIN_PER_COST.key)
             rules = [rule for rule in rules if rule.key in judging]
         due: dict[str, StoppingRule] = {}
         for rule in rules:

@@ -145,7 +145,7 @@ class Study(StagedStudy):
                 first; False if somebody else is at work on them.
             **given: Objects that a file cannot hold (a function as ``cost=``, a rule that you
                 wrote), and options to change: lam, stopping, watch, acquisition, budget,
-                max_trials.
+                max_trials, value_name, cost_unit.
         """
         study = cls._of(resume(path, given, _VERSION, again=again))
         for note in study.notes:

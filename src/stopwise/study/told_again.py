@@ -7,9 +7,7 @@ can be asked whether it would have stopped, and before each whether going on was
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from stopwise.core.beliefs.prices import is_known
 from stopwise.record.events import TrialAsked, TrialContinued
@@ -82,26 +80,25 @@ class StudyToldAgain:
 
     def tell(self, told: Telling) -> None:
         """Begin or continue a trial as it was, and tell what came of it."""
-        is_report = isinstance(told, Report)
         number = told.trial if isinstance(told, Report) else told.number
-        stages = self._study.options.stages
-        to_step = told.step if isinstance(told, Report) else stages.last  # type: ignore[union-attr]
         if number not in self._params:
             return  # given up since
-        trial = self._begun(number, self._params[number], Leg(to_step))
-        if is_report:
+        if isinstance(told, Report):
+            trial = self._begun(number, Leg(told.step))
             cost = None if self._is_known else told.cost
-            self._study.tell(trial, told.value, cost, step=to_step)
+            self._study.tell(trial, told.value, cost, step=told.step)
         else:
-            self._study.tell(trial, told.outcome, told.cost or None)  # type: ignore[union-attr]
+            stages = self._study.options.stages
+            trial = self._begun(number, Leg(stages.last))  # type: ignore[union-attr]
+            self._study.tell(trial, told.outcome, told.cost or None)
 
-    def _begun(self, number: int, params: Mapping[str, Any], leg: Leg) -> Trial:
+    def _begun(self, number: int, leg: Leg) -> Trial:
         log = self._study._context.log  # noqa: SLF001  as above
         if number in self._numbers:
             trial = log.state.pending[self._numbers[number]]
             log.commit(TrialContinued(trial.number, leg))
         else:
-            trial = Trial(log.state.next, dict(params))
+            trial = Trial(log.state.next, dict(self._params[number]))
             self._numbers[number] = trial.number
             log.commit(TrialAsked(trial, designed=False, fitted=None, leg=leg))
         return trial

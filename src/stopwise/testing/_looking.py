@@ -13,7 +13,7 @@ from stopwise.study import Study
 from stopwise.testing._law import Case, same
 from stopwise.testing._problems import TABLE, TREE, TREE_OPTIONS, cost_of, height, strain
 
-_INITIAL, _STEPS = 4, 5
+_INITIAL, _STEPS = 4, 3
 _NEVER = FixedTrials(10**6)
 _LINE: Space = {"x": Real(0.0, 1.0)}
 _BUDGET = 40.0  # for a while of the table

@@ -108,10 +108,9 @@ def test_a_component_without_weight_is_not_heard():
     assert model.weighted == ((1.0, model.components[0]),)
 
 
-@pytest.mark.parametrize("noise", [0.05])
-def test_beside_the_incumbent_nothing_is_gained(noise):
+def test_beside_the_incumbent_nothing_is_gained():
     """With noise the components disagree about f(x*); a neighbour of x* gains nothing."""
-    model = ensemble(noise=noise)
+    model = ensemble(noise=0.05)
     value = float(model.law(X[:1]).median[0])
     seen = model.relative_to(X[0], value)
     far = np.exp(seen.law(X[:1] + 0.1).log_ei(value).value[0])

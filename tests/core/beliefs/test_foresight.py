@@ -51,13 +51,13 @@ def test_weights_are_a_distribution_and_the_order_of_choices_does_not_matter(rec
     assert other_trust == pytest.approx(trust, rel=1e-9)
 
 
-@given(records, chances)
-def test_a_promise_that_fails_costs_trust_and_one_that_comes_earns_it(record, next_chances):
+@given(records, st.floats(0.0, 1.0))
+def test_a_promise_that_fails_costs_trust_and_one_that_comes_earns_it(record, chance):
+    """Where all beliefs give it the same chance; else weights move as well."""
     _, before = weigh(PRIOR, seen(record))
-    _, missed = weigh(PRIOR, seen([*record, (next_chances, False)]))
-    same = [next_chances[0]] * 3
-    _, came = weigh(PRIOR, seen([*record, (same, True)]))
-    assert missed <= before * (1 + 1e-9) or max(next_chances) > min(next_chances)
+    _, missed = weigh(PRIOR, seen([*record, ([chance] * 3, False)]))
+    _, came = weigh(PRIOR, seen([*record, ([chance] * 3, True)]))
+    assert missed <= before * (1 + 1e-9)
     assert came >= before * (1 - 1e-9)
 
 

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The direction numbers of Sobol sequences are scipy's."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from scipy.stats import qmc
@@ -24,13 +21,3 @@ def test_blocks_are_those_of_scipy(d):
     block = sobol_block(d, 7, np.random.default_rng(3))
     theirs = qmc.Sobol(d, seed=np.random.default_rng(3)).random_base2(7)
     np.testing.assert_array_equal(block, theirs)
-
-
-def test_a_first_suggestion_does_not_load_scipy_stats():
-    script = """
-import sys
-import stopwise as sw
-sw.Study({"a": sw.Real(0, 1), "n": sw.Integer(1, 9)}, lam=1e-3).ask()
-sys.exit("scipy.stats" in sys.modules)
-"""
-    subprocess.run([sys.executable, "-c", script], check=True)

@@ -25,10 +25,12 @@ from stopwise.tools.cli._demo.boxes import (
     policies,
     worlds,
 )
-from stopwise.tools.cli._demo.digits import LARGEST, SMALLEST, SPACE, misread_percent
+from stopwise.tools.cli._demo.digits import SPACE, misread_percent
 from stopwise.tools.cli._demo.fixed_number import fixed_number
 from stopwise.tools.cli._demo.pandora import BOXES, NAMES, one_game, pandora
 
+SMALLEST = {"landmarks": 10, "gamma": 0.03, "penalty": 1e-3}
+LARGEST = {"landmarks": 800, "gamma": 0.03, "penalty": 1e-3}
 TWO = Boxes.of([(1.0, 2.0, 0.3), (0.5, 3.0, 0.4)])
 
 

@@ -30,11 +30,6 @@ ALL = "all"
 Rows = list[dict[str, Any]]
 
 
-def table_of(problem: str) -> str:
-    """The part that a table belongs to."""
-    return problem.partition(":")[0]
-
-
 def best_counts(runs: Iterable[StagesRun]) -> dict[tuple[str, int], int]:
     """The number of trials at which each search pays least over all tables, at each price."""
     by_count: dict[tuple[str, int], list[StagesRun]] = defaultdict(list)
@@ -136,14 +131,10 @@ def _grouped(runs: Iterable[StagesRun]) -> dict[tuple[str, str, str], list[Stage
 def _measures(runs: Sequence[StagesRun], evaluations: int) -> dict[str, Any]:
     close = [run.spent_until_close for run in runs]
     reached = [spent for spent in close if np.isfinite(spent)]
-    by_table = defaultdict(list)
-    for run in runs:
-        by_table[run.cell.problem].append(run.paid(evaluations))
-    means = [float(np.mean(values)) for values in by_table.values()]
     return {
-        "tables": len(by_table),
+        "tables": len({run.cell.problem for run in runs}),
         "runs": len(runs),
-        "paid": float(np.mean(means)),
+        "paid": _mean_paid(runs, evaluations),
         "regret": _mean_over_tables(runs, "regret"),
         "spent": _mean_over_tables(runs, "spent"),
         "spent_in_units": float(np.mean([run.spent * run.run_cost for run in runs])),

@@ -180,6 +180,11 @@ def save(sheet: Sheet, folder: Path) -> Sheet:
     return sheet
 
 
+def table_line(cells: Sequence[str]) -> str:
+    """A line of a table in Markdown."""
+    return f"| {' | '.join(cells)} |"
+
+
 def write_csv(records: Sequence[Record], path: Path) -> Path:
     """A table, numbers with six digits."""
     names = list(dict.fromkeys(name for record in records for name in record))

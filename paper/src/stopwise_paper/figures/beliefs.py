@@ -71,11 +71,16 @@ def _page(rows: Sequence[Record]) -> str:
 def _part_table(part: str, rows: Sequence[Record]) -> list[str]:
     prices = ", ".join(dict.fromkeys(row["price"] for row in rows))
     head = ["belief", "sets, runs", "G", "nr", "paid", "design", "never stopped %", "worse", "t"]
-    lines = [f"**{PARTS[part].title}**, {prices}", "", _line(head), _line(["---"] * len(head))]
+    lines = [
+        f"**{PARTS[part].title}**, {prices}",
+        "",
+        style.table_line(head),
+        style.table_line(["---"] * len(head)),
+    ]
     most = {row["price"]: row["runs"] for row in rows if row["variant"] == PAPER}
     for variant in dict.fromkeys(row["variant"] for row in rows):
         of_variant = [row for row in rows if row["variant"] == variant]
-        lines.append(_line([variant, *_cells(of_variant, most)]))
+        lines.append(style.table_line([variant, *_cells(of_variant, most)]))
     return lines
 
 
@@ -118,10 +123,6 @@ def _measure(row: Record, name: str, fewer: bool) -> str:  # noqa: FBT001  one c
     star = "*" if row["variant"] != PAPER and (low > 0.0 or high < 0.0) else ""
     beside = f" ({row[f'{name}_paper']:.2f})" if fewer else ""
     return f"{row[name]:.2f}{star}{beside}"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 # ------------------------------------------------------------------------------ figure

@@ -70,7 +70,7 @@ def _page(rows: Sequence[Record], beside: Sequence[Record], hours: Sequence[Reco
 
 def _methods(rows: Sequence[Record]) -> list[str]:
     head = ["", "trials", "paid", "regret", "spent", "finished", "close %", "spent until close"]
-    lines = [_line(head), _line(["---"] * len(head))]
+    lines = [style.table_line(head), style.table_line(["---"] * len(head))]
     for method in dict.fromkeys(row["method"] for row in rows):
         of_method = [row for row in rows if row["method"] == method]
         columns = [
@@ -85,7 +85,7 @@ def _methods(rows: Sequence[Record]) -> list[str]:
             )
         ]
         counts = " / ".join(str(row["trials"]) for row in of_method if row["trials"] != "")
-        lines.append(_line([method, counts or "its own", *columns]))
+        lines.append(style.table_line([method, counts or "its own", *columns]))
     return lines
 
 
@@ -100,7 +100,7 @@ def _beside(rows: Sequence[Record]) -> list[str]:
         "paid (whole runs; ASHA)",
         "targets",
     ]
-    lines = [_line(head), _line(["---"] * len(head))]
+    lines = [style.table_line(head), style.table_line(["---"] * len(head))]
     for problem in dict.fromkeys(row["problem"] for row in rows):
         of_table = [row for row in rows if row["problem"] == problem]
         spent = " / ".join(f"{r['spent']:.3g} ({r['spent_whole']:.3g})" for r in of_table)
@@ -111,17 +111,17 @@ def _beside(rows: Sequence[Record]) -> list[str]:
         met = " / ".join(
             f"{_yes(r['half_the_cost'])}, {_yes(r['no_worse_than_asha'])}" for r in of_table
         )
-        lines.append(_line([problem, spent, regret, paid, met]))
+        lines.append(style.table_line([problem, spent, regret, paid, met]))
     return lines
 
 
 def _hours(rows: Sequence[Record]) -> list[str]:
     head = ["price", "", "runs", "hours (fewest to most)", "regret, gaps", "paid, gaps"]
-    lines = [_line(head), _line(["---"] * len(head))]
+    lines = [style.table_line(head), style.table_line(["---"] * len(head))]
     for row in rows:
         spent = f"{row['hours']:.0f} ({row['fewest_hours']:.0f} to {row['most_hours']:.0f})"
         numbers = [str(row["runs"]), spent, f"{row['regret']:.3f}", f"{row['paid']:.3f}"]
-        lines.append(_line([row["price"], row["method"], *numbers]))
+        lines.append(style.table_line([row["price"], row["method"], *numbers]))
     return lines
 
 
@@ -133,10 +133,6 @@ def _joined(rows: Sequence[Record], name: str, form: str, factor: float) -> str:
     return " / ".join(
         "-" if math.isnan(row[name]) else format(factor * row[name], form) for row in rows
     )
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 # ------------------------------------------------------------------------------ figure

@@ -23,6 +23,7 @@ import stopwise as sw
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
 from stopwise_paper.problems import curves
+from stopwise_paper.problems.columns import candidates_of
 from stopwise_paper.problems.data_folder import find_file
 from stopwise_paper.problems.lcbench import SPACE, tables
 
@@ -241,14 +242,8 @@ def _table(
     space: Any = None,  # noqa: ANN401  a space; from the ranges of the parameters if left out
 ) -> CurveTable:
     """The table of configurations that differ; equal rows are one candidate."""
-    ranges = {
-        name: sw.Real(float(column.min()), float(column.max()), log=name not in curves.LINEAR)
-        for name, column in zip(names, configs.T, strict=True)
-    }
-    params = [dict(zip(names, row, strict=True)) for row in configs.tolist()]
-    table = sw.Candidates(params, space or ranges)
-    first = np.unique(table.index, return_index=True)[1]
+    table, first = candidates_of(names, configs, linear=curves.LINEAR, space=space)
     costs = np.diff(found.paid, axis=1, prepend=0.0)[first]
-    kept = tuple(params[i] for i in first)
+    kept = tuple(dict(zip(names, row, strict=True)) for row in configs[first].tolist())
     values, judged = found.values[first], found.judged[first]
     return CurveTable(table.domain, kept, steps, values, costs, judged, found.source)

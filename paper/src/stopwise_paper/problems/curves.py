@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-import stopwise as sw
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
+from stopwise_paper.problems.columns import candidates_of
 from stopwise_paper.problems.data_folder import find_file
 from stopwise_paper.problems.problem import LEARNED, Table
 
@@ -94,12 +94,7 @@ def _last(curves: Array) -> Array:
 def _table(
     names: tuple[str, ...], configs: Array, y: Array, judged: Array, costs: dict[str, Array]
 ) -> Table:
-    space = {
-        name: sw.Real(float(column.min()), float(column.max()), log=name not in LINEAR)
-        for name, column in zip(names, configs.T, strict=True)
-    }
-    table = sw.Candidates([dict(zip(names, row, strict=True)) for row in configs.tolist()], space)
-    first = np.unique(table.index, return_index=True)[1]  # equal rows are one candidate
+    table, first = candidates_of(names, configs, linear=LINEAR)
     paid = {price: column[first] for price, column in costs.items()}
     epsilon = _EPSILON * float(np.nanmin(judged))
     return Table(

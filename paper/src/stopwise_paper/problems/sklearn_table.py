@@ -15,9 +15,9 @@ from importlib.resources import files
 import numpy as np
 from scipy.optimize import nnls
 
-import stopwise as sw
 from stopwise.errors import InputError
 from stopwise_paper.arrays import Array
+from stopwise_paper.problems.columns import candidates_of
 from stopwise_paper.problems.problem import LEARNED, Table
 
 DATASETS = ("digits-network", "cancer-forest")
@@ -37,12 +37,7 @@ def sklearn_problem(dataset: str) -> Table:
         names = tuple(map(str, file[f"{dataset}/names"]))
         configs = file[f"{dataset}/configs"].astype(np.float64)
         y, test, seconds = file[f"{dataset}/measured"].astype(np.float64).T
-    space = {
-        name: sw.Real(float(column.min()), float(column.max()), log=name not in _LINEAR)
-        for name, column in zip(names, configs.T, strict=True)
-    }
-    table = sw.Candidates([dict(zip(names, row, strict=True)) for row in configs.tolist()], space)
-    first = np.unique(table.index, return_index=True)[1]  # equal rows are one candidate
+    table, first = candidates_of(names, configs, linear=_LINEAR)
     proxy = _estimated_seconds(dict(zip(names, configs.T, strict=True)), seconds)[first]
     seconds = seconds[first]
     return Table(

@@ -177,24 +177,20 @@ def _run_or_explain(run: Callable[[Job], Made], job: Job) -> tuple[Job, Made | s
         return job, traceback.format_exc()
 
 
-def _run(cell: Cell) -> Trajectory:
-    return run_cell(cell)
-
-
 def _run_all(
     cells: list[Cell], engine: Engine, jobs: int
 ) -> Iterator[tuple[Cell, Trajectory | str]]:
     if not cells:
         return
     if engine == "local":
-        yield from run_locally(_run, cells, jobs)
+        yield from run_locally(run_cell, cells, jobs)
         return
     with _cluster(engine, jobs), joblib.parallel_config(backend=engine, n_jobs=jobs):
         width = _CELLS_PER_WORKER * max(joblib.effective_n_jobs(jobs), 1)
         for start in range(0, len(cells), width):
             batch = cells[start : start + width]
             yield from joblib.Parallel()(
-                joblib.delayed(_run_or_explain)(_run, cell) for cell in batch
+                joblib.delayed(_run_or_explain)(run_cell, cell) for cell in batch
             )
 
 

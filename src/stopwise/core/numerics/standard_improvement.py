@@ -46,9 +46,8 @@ _GAUSSIAN, _LINEAR = -2.8, 8.0  # where the first guess of the inverse changes i
 _NEAR_ZERO = 0.25  # |z| below which the inverse is refined to keep its relative precision
 BLOCK = 8192  # elements per pass, so that temporaries stay in cache
 _STEPS = 2  # of Halley: an error of 0.09 at worst becomes 2e-5, then rounding
-_LOWEST = (
-    -1e300
-)  # below this t the inverse is -sqrt(-2 t) to the last bit, and the ratios overflow
+# Below this t the inverse is -sqrt(-2 t) to the last bit, and the ratios overflow.
+_LOWEST = -1e300
 
 
 def mills_tail(x: Array) -> tuple[Array, Array, Array]:

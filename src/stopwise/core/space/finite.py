@@ -28,6 +28,47 @@ MOST_CELLS = 50_000_000
 _NOISE = 1e-12
 
 
+def codec_of(domain: Mixed | Finite) -> Mixed:
+    """The product of parameters in whose encoding the points of a domain are written."""
+    return domain.codec if isinstance(domain, Finite) else domain
+
+
+def only_allowed(table: Finite, constraints: tuple[Constraint, ...]) -> Finite:
+    """The candidates of a table that satisfy constraints."""
+    codec = replace(table.codec, constraints=constraints)
+    rows = [table.params(i) for i in range(len(table))]
+    kept = [i for i, row in enumerate(rows) if all(c.holds(row, codec.names) for c in constraints)]
+    given = None if table.rows is None else tuple(table.rows[i] for i in kept)
+    return Finite(codec, table.points[kept], given)
+
+
+def is_small(codec: Mixed) -> bool:
+    """Tell whether a product is finite, and small enough to be listed."""
+    n = codec.n_discrete
+    return not codec.real.any() and n <= MOST_COMBINATIONS and n * codec.width <= MOST_CELLS
+
+
+def grid(codec: Mixed) -> Finite:
+    """List all combinations, the last parameter varying fastest.
+
+    Args:
+        codec: A product without real parameters.
+
+    Returns:
+        The finite domain of all its points.
+    """
+    positions = np.arange(codec.n_discrete)
+    points = np.empty((codec.n_discrete, codec.width))
+    sizes = [len(rows) for rows in codec.discrete_choices().values()]
+    for index, rows in codec.discrete_choices().items():
+        digit = positions // math.prod(sizes[index + 1 :]) % sizes[index]
+        points[:, codec.columns[index]] = rows[digit]
+    if codec.is_conditional:  # combinations that differ in inactive parameters only are one
+        points = codec.snap(points)
+        points = points[np.sort(np.unique(row_bytes(points), return_index=True)[1])]
+    return Finite(codec, codec.only_allowed(points))
+
+
 @dataclass(frozen=True, eq=False)
 class Finite:
     """An explicit list of points.
@@ -203,39 +244,3 @@ _OFF_THE_TABLE = (
     ". To use data from elsewhere all the same, add them to the rows of Candidates (they may then"
     " be proposed too), or give the parameters as a space, a dict of Real, Integer and others"
 )
-
-
-def only_allowed(table: Finite, constraints: tuple[Constraint, ...]) -> Finite:
-    """The candidates of a table that satisfy constraints."""
-    codec = replace(table.codec, constraints=constraints)
-    rows = [table.params(i) for i in range(len(table))]
-    kept = [i for i, row in enumerate(rows) if all(c.holds(row, codec.names) for c in constraints)]
-    given = None if table.rows is None else tuple(table.rows[i] for i in kept)
-    return Finite(codec, table.points[kept], given)
-
-
-def is_small(codec: Mixed) -> bool:
-    """Tell whether a product is finite, and small enough to be listed."""
-    n = codec.n_discrete
-    return not codec.real.any() and n <= MOST_COMBINATIONS and n * codec.width <= MOST_CELLS
-
-
-def grid(codec: Mixed) -> Finite:
-    """List all combinations, the last parameter varying fastest.
-
-    Args:
-        codec: A product without real parameters.
-
-    Returns:
-        The finite domain of all its points.
-    """
-    positions = np.arange(codec.n_discrete)
-    points = np.empty((codec.n_discrete, codec.width))
-    sizes = [len(rows) for rows in codec.discrete_choices().values()]
-    for index, rows in codec.discrete_choices().items():
-        digit = positions // math.prod(sizes[index + 1 :]) % sizes[index]
-        points[:, codec.columns[index]] = rows[digit]
-    if codec.is_conditional:  # combinations that differ in inactive parameters only are one
-        points = codec.snap(points)
-        points = points[np.sort(np.unique(row_bytes(points), return_index=True)[1])]
-    return Finite(codec, codec.only_allowed(points))

@@ -19,7 +19,7 @@ from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.space._checks import listing, of_type, suggestion
 from stopwise.core.space.conditions import said
 from stopwise.core.space.domain import Mixed
-from stopwise.core.space.finite import Finite
+from stopwise.core.space.finite import Finite, codec_of
 from stopwise.core.space.parameters import Parameter, Real
 from stopwise.core.space.when import When
 from stopwise.errors import InputError, InputTypeError
@@ -48,8 +48,9 @@ class Held:
     def of(cls, parameter: Parameter, given: object, name: str) -> Held:
         """Hold a parameter at what a user gave; a value that it cannot have is refused."""
         row = parameter.encode([given], name)
-        value = float(cast("float", given)) if isinstance(parameter, Real) else None
-        return cls(parameter, parameter.decode(row)[0] if value is None else value, row[0])
+        is_real = isinstance(parameter, Real)
+        value = float(cast("float", given)) if is_real else parameter.decode(row)[0]
+        return cls(parameter, value, row[0])
 
     @property
     def width(self) -> int:
@@ -105,7 +106,7 @@ class Holding:
     @classmethod
     def of(cls, domain: Mixed | Finite, fixed: Mapping[str, Any]) -> Holding:
         """Hold parameters of a domain, after refusing what is impossible."""
-        codec = domain.codec if isinstance(domain, Finite) else domain
+        codec = codec_of(domain)
         held = _held(codec, fixed)
         values = {name: each.value for name, each in held.items()}
         if isinstance(domain, Finite):
@@ -123,7 +124,7 @@ class Holding:
 
     def matches(self, X: Array) -> Mask:
         """Which points have these values."""
-        codec = self.domain.codec if isinstance(self.domain, Finite) else self.domain
+        codec = codec_of(self.domain)
         same, active = np.ones(len(X), dtype=bool), codec.active(X)
         for name, value in self.fixed.items():
             index = codec.names.index(name)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields
 from typing import Any, TypeAlias, cast
@@ -58,9 +58,6 @@ def checked_when(shown: str, when: object) -> dict[str, tuple[Any, ...]] | None:
 def _listed(values: object) -> tuple[Any, ...]:
     if isinstance(values, np.ndarray):
         return tuple(values.tolist())
-    several = isinstance(values, Sequence | AbstractSet | range) and not isinstance(
-        values, str | bytes | tuple
-    )
-    if several or isinstance(values, tuple):
-        return tuple(cast("Iterable[Any]", values))
+    if isinstance(values, Sequence | AbstractSet) and not isinstance(values, str | bytes):
+        return tuple(values)
     return (values,)

@@ -37,6 +37,7 @@ from stopwise.core.space import (
     Real,
 )
 from stopwise.core.space.constraints import checked_constraints
+from stopwise.core.space.finite import codec_of
 from stopwise.core.stages import Stages, checked_stages
 
 Json = Any  # what json.loads gives
@@ -72,7 +73,7 @@ def as_float(written: float | str) -> float:
 
 def space_as_json(domain: Domain) -> Json:
     """A space as JSON: its parameters, and the rows of a table of candidates."""
-    codec = domain.codec if isinstance(domain, Finite) else domain
+    codec = codec_of(domain)
     pairs = zip(codec.names, codec.parameters, strict=True)
     parameters = {name: _parameter_as_json(parameter) for name, parameter in pairs}
     if isinstance(domain, Finite) and domain.rows is not None:
@@ -141,7 +142,7 @@ class ParamsCodec:
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
-        codec = domain.codec if isinstance(domain, Finite) else domain
+        codec = codec_of(domain)
         pairs = zip(codec.names, codec.parameters, strict=True)
         self._choices = {name: choices_of(p) for name, p in pairs if choices_of(p)}
 

@@ -22,7 +22,8 @@ import numpy as np
 from stopwise.core.beliefs.distances import square_distances
 from stopwise.core.beliefs.prices import CostModel, expected_cost, is_known
 from stopwise.core.numerics.arrays import Array, Indices
-from stopwise.core.space import Domain, Finite
+from stopwise.core.space import Domain
+from stopwise.core.space.finite import codec_of
 from stopwise.study.designs.design import DesignSoFar
 from stopwise.study.designs.spread import cheap_first
 
@@ -117,7 +118,7 @@ def _from_centre(domain: Domain, X: Array) -> Array:
     active parameters, so that no branch counts as nearer than another.
     """
     distances = square_distances(X, np.full((1, domain.width), 0.5))[:, 0]
-    codec = domain.codec if isinstance(domain, Finite) else domain
+    codec = codec_of(domain)
     if not codec.is_conditional:
         return distances
     branches = np.unique(codec.active(X), axis=0, return_inverse=True)[1].ravel()

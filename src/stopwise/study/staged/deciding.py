@@ -17,7 +17,7 @@ from stopwise.core.traces import Signal, Trace
 from stopwise.errors import InputError
 from stopwise.record.events import SignalsRecorded
 from stopwise.stopping import StoppingRule, Verdict
-from stopwise.stopping.signals import EVALUATIONS, GAIN_PER_COST
+from stopwise.stopping.signals import EVALUATIONS, GAIN_PER_COST, NOTHING_REMAINS
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import failures_verdict
 from stopwise.study.staged.choosing import StagedChoosing
@@ -81,8 +81,7 @@ class StagedSignals:
             return Signal(n, n, float(finished))
         options = self._choosing.options()
         if options.prospects is None:
-            nothing = {"gain": 0.0, "cost": math.nan, "cost_spread": 0.0, "spread": 0.0}
-            return Signal(n, n, -math.inf, nothing)
+            return Signal(n, n, -math.inf, dict(NOTHING_REMAINS))
         row, log_worth = options.prospects.worthiest(options.best)
         lam, price = self._choosing.lam, options.prospects.counting_prices(np.array([row]))[0]
         facts = {"gain": float(math.exp(log_worth) * price), "cost": float(price / lam)}

@@ -8,7 +8,6 @@ from typing import Any
 
 from stopwise.core.stages import Stages
 from stopwise.study.context import StudyContext
-from stopwise.study.designs import DesignSoFar, design_of
 from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.initial_design import TRIES, InitialDesign, distinct
 from stopwise.study.spending import Spending
@@ -28,7 +27,6 @@ class StagedDesign(InitialDesign):
         super().__init__(context, spending)
         self._stages = stages
         self._beliefs = beliefs
-        self._points = design_of(context.options.surrogate)
 
     @cached_property
     def wanted(self) -> int:
@@ -72,11 +70,8 @@ class StagedDesign(InitialDesign):
         if first:
             return first[0]
         paid_at, paid = self._beliefs.paid()
-        options = context.options
-        so_far = DesignSoFar(
-            context.domain, context.cost_model, options.seed, taken, paid_at, paid
-        )
-        return next(iter(self._points.points(1, so_far)), None)
+        so_far = self._so_far(taken, paid_at, paid)
+        return next(iter(self._design.points(1, so_far)), None)
 
     def words(self) -> str:
         """How far the design is."""

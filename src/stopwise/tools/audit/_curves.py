@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from stopwise.core.exchange_rate import check_lam
+from stopwise.core.html_table import html_table
 from stopwise.core.quantity import quantity
 from stopwise.core.stages import Stages
 from stopwise.core.units import PLAIN, AnswerUnits
@@ -24,6 +25,7 @@ from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
 from stopwise.study.result import Best
 from stopwise.study.told_again import StudyToldAgain, tellings
+from stopwise.tools.audit._result import aligned
 from stopwise.tools.progress.words import printable
 
 _FACTORS = (0.1, 1.0, 10.0)  # of the study's own lam
@@ -148,9 +150,9 @@ class CurveAudit:
             [
                 self.heading,
                 "",
-                *_aligned(stages),
+                *aligned(stages),
                 "",
-                *_aligned(lams),
+                *aligned(lams),
                 "",
                 "Left here: trials that went no further and did not finish.",
                 "Not worth going on: stages that were paid and that this lam would have left.",
@@ -182,13 +184,7 @@ class CurveAudit:
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{html.escape(self.heading)}</p>"]
-        for head, *rows in self.tables():
-            titles = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-            body = "".join(
-                f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>"
-                for row in rows
-            )
-            parts.append(f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>")
+        parts += [html_table(head, rows) for head, *rows in self.tables()]
         return "".join(parts)
 
 
@@ -294,9 +290,3 @@ def _lam_row(study: Study, lam: float, tick: Callable[[], None]) -> LamRow:
 
 def _value(best: Best | None) -> float | None:
     return None if best is None else best.value
-
-
-def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-    lines = ("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in table)
-    return [line.rstrip() for line in lines]

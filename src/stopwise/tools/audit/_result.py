@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from stopwise.core.html_table import html_table
 from stopwise.core.quantity import quantity
 from stopwise.core.space import Space
 from stopwise.core.units import PLAIN, AnswerUnits
@@ -116,14 +118,11 @@ class Audit:
         return [_HEAD, *(_cells(row, self.units, self.best) for row in self.rows)]
 
     def __str__(self) -> str:
-        table = self.table()
-        widths = [max(len(row[i]) for row in table) for i in range(len(_HEAD))]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in table]
         text = "\n".join(
             [
                 self.heading,
                 "",
-                *(line.rstrip() for line in lines),
+                *aligned(self.table()),
                 "",
                 f"saved and spent are in {self.units.of_cost}, the rest in {self._units};",
                 "net is what was saved, at lam, less what was lost.",
@@ -159,14 +158,9 @@ class Audit:
         }
 
     def _repr_html_(self) -> str:
-        head, *rows = ([html.escape(cell) for cell in row] for row in self.table())
-        cells = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows]
+        head, *rows = self.table()
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        titles = "".join(f"<th>{cell}</th>" for cell in head)
-        return (
-            f"<p>{html.escape(self.heading)}</p><table><thead><tr>{titles}</tr></thead>"
-            f"<tbody>{''.join(cells)}</tbody></table><ul>{notes}</ul>"
-        )
+        return f"<p>{html.escape(self.heading)}</p>{html_table(head, rows)}<ul>{notes}</ul>"
 
 
 def _row_as_json(row: Audited) -> dict[str, Any]:
@@ -195,3 +189,10 @@ def _sentence(row: Audited) -> str:
     if row.stopped_by is None:
         return row.now.reason
     return f"after {row.stopped_at}: {row.stopped_by.reason}"
+
+
+def aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """The rows of a table as lines of text, with columns below each other."""
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    lines = ("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in table)
+    return [line.rstrip() for line in lines]

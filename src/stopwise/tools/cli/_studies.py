@@ -150,6 +150,6 @@ def study_as_json(study: Study) -> dict[str, Any]:
 
 def shown_params(params: Mapping[str, Any]) -> str:
     """A configuration in words: ``lr = 0.01, layers = 3``."""
-    from stopwise.tools.runner.parameter_passing import as_text
+    from stopwise.tools.runner import parameter_passing
 
-    return ", ".join(f"{name} = {as_text(value)}" for name, value in params.items())
+    return parameter_passing.shown_params(params)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _DIRECTIONS: dict[bool, Literal["minimize", "maximize"]] = {True: "maximize", False: "minimize"}
 
 
-# Long because Typer reads the options from the signature.
 def audit(  # long: typer wants each option with its help
     file: Annotated[
         str,

@@ -102,16 +102,15 @@ def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None
 
 def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
     from stopwise.core.units import SECONDS, amount
-    from stopwise.tools.runner.parameter_passing import as_text
+    from stopwise.tools.runner.parameter_passing import shown_params
 
     best = study.best
     if best is None:
         done = "kept all limits" if study.history.succeeded else "succeeded"
         say(f"No trial has {done}.")
     else:
-        shown = ", ".join(f"{name} = {as_text(value)}" for name, value in best.params.items())
         found = study.options.units.value(best.value, best.std)
-        say(f"Best: {found} (trial {best.number}) with {shown}")
+        say(f"Best: {found} (trial {best.number}) with {shown_params(best.params)}")
     ours, told = amount(study.own_seconds, SECONDS), len(study.history)
     trials = "1 trial" if told == 1 else f"{told} trials"
     if config.stages is not None:

@@ -10,8 +10,8 @@ from itertools import takewhile
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.units import AnswerUnits
 from stopwise.record.history import Observation
-from stopwise.stopping import traits_of
 from stopwise.study import Study
+from stopwise.study.lam_ladder import own_lam
 from stopwise.study.result import Result
 from stopwise.tools.report._axis import number
 from stopwise.tools.report._markup import shortened
@@ -108,10 +108,8 @@ class Facts:
     def lam(self) -> float | None:
         """Objective units per unit of cost: of a rule that has one, else of the acquisition."""
         rules = [*self.study.rules, *self.study.watched]
-        of_rules = (traits_of(rule).lam for rule in rules)
-        of_acquisition = (getattr(self.study.acquisition, name, None) for name in ("lam", "lam0"))
-        numbers = (n for n in (*of_rules, *of_acquisition) if isinstance(n, int | float))
-        return next(map(float, numbers), None)
+        of_acquisition = [getattr(self.study.acquisition, name, None) for name in ("lam", "lam0")]
+        return own_lam(rules, None, *of_acquisition)
 
     @property
     def has_utility(self) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from stopwise.core.units import AnswerUnits
 from stopwise.study.lam_ladder import CAVEAT, LamLadder
 from stopwise.tools.report._axis import number
-from stopwise.tools.report._markup import Markup, el
+from stopwise.tools.report._markup import Markup, el, region
 
 
 def ladder_part(ladder: LamLadder, units: AnswerUnits) -> Markup:
@@ -32,8 +32,9 @@ def ladder_part(ladder: LamLadder, units: AnswerUnits) -> Markup:
     header = el("thead", el("tr", *(el("th", title, scope="col") for title in titles)))
     table = el("table", header, el("tbody", *rows), id="lam-ladder")
     label = "What lam means"
-    region = el("div", table, class_="scroll all", tabindex=0, role="region", aria_label=label)
-    return el("section", el("h2", label), el("p", note, class_="quiet"), region)
+    return el(
+        "section", el("h2", label), el("p", note, class_="quiet"), region(label, table, "all")
+    )
 
 
 def _paid(cost: float, units: AnswerUnits) -> str:

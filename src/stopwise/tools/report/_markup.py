@@ -58,6 +58,12 @@ def el(name: str, /, *children: object, **attributes: object) -> Markup:
     return Markup(f"<{opened}>{join(*children)}</{name}>")
 
 
+def region(label: str, table: Markup, style: str = "") -> Markup:
+    """A table that scrolls by itself where the screen is narrow, also by keyboard."""
+    kind = f"scroll {style}".rstrip()
+    return el("div", table, class_=kind, tabindex=0, role="region", aria_label=label)
+
+
 def shortened(value: object, most: int) -> str:
     """Text of at most so many characters; what is cut off leaves a mark."""
     plain = str(value)

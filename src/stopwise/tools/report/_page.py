@@ -13,6 +13,7 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from stopwise.core.space import Finite
+from stopwise.core.space.finite import codec_of
 from stopwise.study import Study
 from stopwise.study.lam_ladder import lam_ladder
 from stopwise.tools.report._axis import number
@@ -21,7 +22,7 @@ from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._importance_picture import importance_picture
 from stopwise.tools.report._lam_table import ladder_part
 from stopwise.tools.report._limits import limits_of
-from stopwise.tools.report._markup import Markup, el, join
+from stopwise.tools.report._markup import Markup, el, join, region
 from stopwise.tools.report._picture import Picture
 from stopwise.tools.report._pictures import best_picture, costs_picture, value_picture
 from stopwise.tools.report._promises_picture import promises_picture
@@ -30,7 +31,7 @@ from stopwise.tools.report._remaining import remaining
 from stopwise.tools.report._rivals import UNKNOWN, Rival, rivals, rule_words
 from stopwise.tools.report._signal_picture import signal_picture
 from stopwise.tools.report._slice_pictures import slice_pictures
-from stopwise.tools.report._slices import codec_of, slices
+from stopwise.tools.report._slices import slices
 from stopwise.tools.report._tables import data_table, setting, trials_table
 
 _HERE = Path(__file__).parent
@@ -312,12 +313,6 @@ def _rival_row(facts: Facts, rival: Rival) -> Markup:
         net = rival.net(lam)
         cells.append(el("td", "\u2013" if net is None else number(net), class_="n"))
     return el("tr", name, *cells, el("td", rival.source))
-
-
-def region(label: str, table: Markup, style: str = "") -> Markup:
-    """A table that scrolls by itself where the screen is narrow, also by keyboard."""
-    kind = f"scroll {style}".rstrip()
-    return el("div", table, class_=kind, tabindex=0, role="region", aria_label=label)
 
 
 def _trials(facts: Facts) -> Markup:

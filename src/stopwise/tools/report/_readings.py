@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from stopwise.core.quantity import percent
 from stopwise.study.readings import Readings
-from stopwise.tools.report._markup import Markup, el, join
+from stopwise.tools.report._markup import Markup, el, join, region
 
 
 def readings_part(readings: Readings | None) -> Markup:
@@ -34,5 +34,4 @@ def _table(readings: Readings) -> Markup:
         for words, weight in readings.entries
     ]
     table = el("table", el("thead", el("tr", *header)), el("tbody", *rows), id="readings")
-    label = "Readings of the values"
-    return el("div", table, class_="scroll all", tabindex=0, role="region", aria_label=label)
+    return region("Readings of the values", table, "all")

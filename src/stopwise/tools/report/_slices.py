@@ -13,14 +13,13 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import (
     Categorical,
-    Domain,
     Finite,
     Integer,
-    Mixed,
     Ordinal,
     Parameter,
     Real,
 )
+from stopwise.core.space.finite import codec_of
 from stopwise.tools.report._axis import thinned
 from stopwise.tools.report._facts import Facts
 
@@ -103,11 +102,6 @@ def _slice(facts: Facts, snapshot: Snapshot, best: Mapping[str, Any], index: int
         [s.trial.params[name] for s in facts.steps if name in s.trial.params],
         (min(observed), max(observed)),
     )
-
-
-def codec_of(domain: Domain) -> Mixed:
-    """The encoding of single parameters."""
-    return domain.codec if isinstance(domain, Finite) else domain
 
 
 def _places(parameter: Parameter, here: Array) -> Array:

@@ -10,7 +10,7 @@ from stopwise.core.space import Integer, Mixed, Real
 from stopwise.core.units import titled
 from stopwise.tools.report._axis import thinned
 from stopwise.tools.report._facts import Facts, Step
-from stopwise.tools.report._markup import Markup, el, shortened
+from stopwise.tools.report._markup import Markup, el, region, shortened
 from stopwise.tools.report._picture import Picture
 
 _MISSING = "\u2013"
@@ -35,8 +35,7 @@ def data_table(picture: Picture) -> Markup:
     head = el("tr", *(el("th", name, scope="col", class_=_kind(0.0)) for name in picture.header))
     rows = [el("tr", *(_td(value) for value in row)) for row in picture.rows]
     table = el("table", el("thead", head), el("tbody", *rows))
-    label = f"Numbers: {picture.title}"
-    return el("div", table, class_="scroll", tabindex=0, role="region", aria_label=label)
+    return region(f"Numbers: {picture.title}", table)
 
 
 def setting(value: object) -> str:

@@ -23,10 +23,10 @@ from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.config_changes import changes
 from stopwise.tools.runner.parameter_passing import (
     arguments,
-    as_text,
     builtin_values,
     filled,
     mentioned,
+    shown_params,
 )
 from stopwise.tools.runner.staged_program import checkpoint_of
 from stopwise.tools.runner.study_setup import new_study
@@ -93,9 +93,8 @@ def _program(config: Config, first: Trial, which: str) -> Iterator[str]:
     argv = arguments(config.command, config.channel, first.params, builtin)
     yield f"{which} would run: {shlex.join(argv)}"
     if config.channel != "arguments":
-        shown = ", ".join(f"{name} = {as_text(value)}" for name, value in first.params.items())
         where = "environment" if config.channel == "environment" else "standard input, as JSON"
-        yield f"  with, in its {where}: {shown}"
+        yield f"  with, in its {where}: {shown_params(first.params)}"
     yield f"  in the folder {Path(config.directory)}, {config.workers} at a time."
 
 
@@ -208,8 +207,7 @@ def _design(trials: list[Trial], *, learned: bool) -> Iterator[str]:
     later = " (later ones may change as costs are measured)" * learned
     yield f"The first {len(trials)} trials, before a model chooses{later}:"
     for trial in trials:
-        shown = ", ".join(f"{name} = {as_text(value)}" for name, value in trial.params.items())
-        yield f"  {trial.number:3}  {shown}"
+        yield f"  {trial.number:3}  {shown_params(trial.params)}"
 
 
 def _files(config: Config, changed: list[str]) -> Iterator[str]:

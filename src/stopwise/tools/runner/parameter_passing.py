@@ -38,6 +38,11 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
+def shown_params(params: Mapping[str, Any]) -> str:
+    """A configuration in words, each value to its last digit: ``lr = 0.01, layers = 3``."""
+    return ", ".join(f"{name} = {as_text(value)}" for name, value in params.items())
+
+
 def filled(template: str, values: Mapping[str, Any]) -> str:
     """A template with its ``{name}`` replaced.
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from stopwise_paper.problems.curve_tables import curve_table
 from stopwise_paper.problems.data_folder import MissingDataError
-from stopwise_paper.runs.parallel import RunCounts, progress_bar, run_locally
+from stopwise_paper.runs.parallel import RunCounts, run_and_keep
 from stopwise_paper.runs.stages import record
 from stopwise_paper.runs.stages.plan import StagesCell, run_search, stages_plan
 from stopwise_paper.runs.stages.record import StagesRun
@@ -57,14 +58,9 @@ def run_stages(
     cells = [cell for cell in planned if cell.problem not in missing]
     finished = {run.cell for run in record.load(folder)}
     todo = [cell for cell in cells if cell not in finished]
-    failed: dict[str, str] = {}
-    with progress_bar(len(todo), shown=progress) as advance:
-        for cell, outcome in run_locally(run_cell, todo, jobs):
-            if isinstance(outcome, StagesRun):
-                record.append(outcome, folder)
-            else:
-                failed[str(cell)] = outcome
-            advance()
+    keep = partial(record.append, folder=folder)
+    failures = run_and_keep(todo, run_cell, keep, jobs=jobs, progress=progress)
+    failed = {str(cell): error for cell, error in failures}
     counts = RunCounts(len(todo) - len(failed), len(cells) - len(todo), failed)
     return StagesRuns(counts, tuple(f"{name} left out. {why}" for name, why in missing.items()))
 

@@ -42,8 +42,19 @@ def scaled(factor: Array, slope: Array) -> Array:
         return np.where(factor != 0.0, factor * slope, 0.0)
 
 
+def mixed(weights: Array, parts: Sequence[WithSlopes]) -> WithSlopes:
+    """Log of a weighted sum over components; its slopes are those in the parameters of each."""
+    if len(parts) == 1:
+        return parts[0]
+    terms = weighted_logs(weights, np.array([part.value for part in parts]))
+    total = log_sum(terms)
+    of_parts = zip(shares(terms, total), parts, strict=True)
+    slopes = tuple(scaled(share, slope) for share, part in of_parts for slope in part.slopes)
+    return WithSlopes(total, slopes)
+
+
 def log_sum_with_slopes(parts: Sequence[WithSlopes]) -> WithSlopes:
-    """The same of quantities that depend on the same parameters, with the slopes of the log."""
+    """Log of the sum of quantities that depend on the same parameters, with its slopes."""
     terms = np.array(np.broadcast_arrays(*(part.value for part in parts)))
     total = log_sum(terms)
     of_parts = shares(terms, total)

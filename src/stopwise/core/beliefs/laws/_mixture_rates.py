@@ -9,6 +9,7 @@ import numpy as np
 
 from stopwise.core.beliefs.laws._components import Components, knee_of, normal_below_knee
 from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares, weighted_logs
+from stopwise.core.beliefs.laws._patched import joined, merged
 from stopwise.core.beliefs.laws._roots import Rates
 from stopwise.core.beliefs.laws.law import Law, WithSlopes
 from stopwise.core.beliefs.laws.soft_warped import SoftWarped
@@ -63,15 +64,9 @@ def _rates(weights: Array, laws: Laws, level: Array) -> Rates:
 
 def _merged(where: Mask, there: Rates, elsewhere: Rates) -> Rates:
     """The rates of two parts of the points."""
-
-    def merged(one: Array, other: Array) -> Array:
-        both = np.empty(where.shape)
-        both[where], both[~where] = one, other
-        return both
-
-    slopes = map(merged, there.log_ei.slopes, elsewhere.log_ei.slopes)
-    log_ei = WithSlopes(merged(there.log_ei.value, elsewhere.log_ei.value), tuple(slopes))
-    return Rates(log_ei, merged(there.rate, elsewhere.rate), merged(there.bend, elsewhere.bend))
+    log_ei = merged(where, there.log_ei, elsewhere.log_ei)
+    rate = joined(where, there.rate, elsewhere.rate)
+    return Rates(log_ei, rate, joined(where, there.bend, elsewhere.bend))
 
 
 def _at(laws: Laws, where: Mask) -> list[Law]:

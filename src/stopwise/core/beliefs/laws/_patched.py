@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -32,19 +33,21 @@ def patched(answer: Answer, where: Mask, there: Answer) -> Answer:
 
 def merged(where: Mask, there: Answer, elsewhere: Answer) -> Answer:
     """The answer at all points from those at some of them and at the others."""
-
-    def joined(one: Array, other: Array) -> Array:
-        both = np.empty(where.shape)
-        both[where], both[~where] = one, other
-        return both
-
+    both = partial(joined, where)
     value, slopes, *rest = there
     other, other_slopes, *other_rest = elsewhere
     return type(there)(
-        joined(value, other),
-        tuple(map(joined, slopes, other_slopes)),
-        *map(joined, rest, other_rest),
+        both(value, other),
+        tuple(map(both, slopes, other_slopes)),
+        *map(both, rest, other_rest),
     )
+
+
+def joined(where: Mask, there: Array, elsewhere: Array) -> Array:
+    """One array from its entries at some of the points and at the others."""
+    both = np.empty(where.shape)
+    both[where], both[~where] = there, elsewhere
+    return both
 
 
 def _replaced(array: Array, where: Mask, values: Array) -> Array:

@@ -22,9 +22,8 @@ import numpy as np
 from stopwise.core.beliefs.laws._log_sum import (
     log_sum,
     log_sum_with_slopes,
+    mixed,
     scaled,
-    shares,
-    weighted_logs,
 )
 from stopwise.core.beliefs.laws._parts import components
 from stopwise.core.beliefs.laws.law import Law, WithSlopes
@@ -56,29 +55,18 @@ def log_integral(loss: Loss, law: Law, low: Array, high: Array, bends: Bends) ->
     weights, laws = components(law)
     n, size = len(high), max(_BLOCK // len(laws), 1)
     if n <= size:
-        return _mixed(weights, _of_block(loss, laws, low, high, bends))
+        return mixed(weights, _of_block(loss, laws, low, high, bends))
     parts = []
     for start in range(0, n, size):
         where = np.zeros(n, dtype=bool)
         where[start : start + size] = True
         here = [part.at(where) for part in laws]
         of_block = _of_block(loss, here, low[where], high[where], bends)
-        parts.append(_mixed(weights, of_block))
+        parts.append(mixed(weights, of_block))
     slopes = zip(*(part.slopes for part in parts), strict=True)
     return WithSlopes(
         np.concatenate([part.value for part in parts]), tuple(map(np.concatenate, slopes))
     )
-
-
-def _mixed(weights: Array, parts: list[WithSlopes]) -> WithSlopes:
-    """The integral of a mixture: the weighted sum of those of its components."""
-    if len(parts) == 1:
-        return parts[0]
-    terms = weighted_logs(weights, np.array([part.value for part in parts]))
-    total = log_sum(terms)
-    of_parts = zip(shares(terms, total), parts, strict=True)
-    slopes = tuple(scaled(share, slope) for share, part in of_parts for slope in part.slopes)
-    return WithSlopes(total, slopes)
 
 
 def _of_block(

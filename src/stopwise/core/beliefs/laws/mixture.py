@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stopwise.core.beliefs.laws._components import Components
-from stopwise.core.beliefs.laws._log_sum import log_sum, scaled, shares, weighted_logs
+from stopwise.core.beliefs.laws._log_sum import log_sum, mixed, scaled, weighted_logs
 from stopwise.core.beliefs.laws._mixture_rates import rates_of_mixture, right_of_root
 from stopwise.core.beliefs.laws._normal_stack import NormalStack
 from stopwise.core.beliefs.laws._patched import Answer, merged, patched
@@ -109,14 +109,15 @@ class Mixture:
             if np.isfinite(log_ei.value).all():
                 return log_ei
         components = Components.up_to(level, self.weights, self.laws)
-        return self._log_sum(components.with_slopes(lambda law, _: law.log_ei(level)))
+        return mixed(self.weights, components.with_slopes(lambda law, _: law.log_ei(level)))
 
     def log_ei_between(self, low: Array | float, level: Array | float) -> WithSlopes:
         """The same above a level."""
         if np.all(np.isneginf(low)):
             return self.log_ei(level)
-        return self._log_sum(
-            self._components.with_slopes(lambda law, _: law.log_ei_between(low, level))
+        return mixed(
+            self.weights,
+            self._components.with_slopes(lambda law, _: law.log_ei_between(low, level)),
         )
 
     def cdf(self, level: Array | float) -> WithSlopes:
@@ -249,15 +250,6 @@ class Mixture:
         """Components of a positive weight."""
         pairs = zip(self.weights.tolist(), self.laws, strict=True)
         return [(w, law) for w, law in pairs if w > 0.0]
-
-    def _log_sum(self, parts: list[WithSlopes]) -> WithSlopes:
-        if len(parts) == 1:
-            return parts[0]
-        terms = weighted_logs(self.weights, np.array([part.value for part in parts]))
-        total = log_sum(terms)
-        of_parts = zip(shares(terms, total), parts, strict=True)
-        slopes = tuple(scaled(share, slope) for share, part in of_parts for slope in part.slopes)
-        return WithSlopes(total, slopes)
 
     def _z(self, level: Array | float) -> Array:
         below, above = self.log_cdf(level), self.log_survival(level)

@@ -23,8 +23,6 @@ SPACE: dict[str, Real | Integer | Categorical] = {
     "gamma": Real(1e-3, 1.0, log=True),
     "penalty": Real(1e-6, 1.0, log=True),
 }
-SMALLEST = {"landmarks": 10, "gamma": 0.03, "penalty": 1e-3}
-LARGEST = {"landmarks": 800, "gamma": 0.03, "penalty": 1e-3}
 
 
 def misread_percent() -> Callable[[Mapping[str, Any]], float]:
