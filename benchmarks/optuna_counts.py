@@ -6,10 +6,12 @@ of these, which reads what is there; "a trial" is the mean over the further ones
 the params of trials that were put into our form. LogEIPC is what PBGI's rule maximises, so its
 supremum is the choice; with PBGI as the acquisition, rule and choice have a supremum each.
 
-``python -m benchmarks.optuna_counts [--against SRC]`` compares with the code in another folder.
+``python -m benchmarks.optuna_counts [--against SRC]`` compares with the code in another folder;
+with ``--into FOLDER`` it writes ``optuna.csv`` and ``optuna.png``: how a trial's seconds grow.
 """
 
 import argparse
+import csv
 import json
 import os
 import statistics
@@ -25,8 +27,13 @@ OURS = ROOT / "src"
 
 
 def run(*, quick: bool) -> list[Row]:
-    finished = [20, 200] if quick else [20, 200, 1000]
-    return [row for n in finished for row in rows("now", OURS, n, ["plain"], quick=quick)]
+    finished = [20, 200] if quick else [50, 200, 1000]
+    return [
+        row
+        for n in finished
+        for surrogate in ("plain", "default")
+        for row in rows(surrogate, OURS, n, [surrogate], quick=quick)
+    ]
 
 
 def rows(who: str, code: Path, finished: int, options: list[str], *, quick: bool) -> list[Row]:
@@ -64,11 +71,42 @@ def _row(who: str, finished: int, acquisition: str, trials: list[dict[str, float
     return row
 
 
+def picture(table: list[Row], folder: Path) -> None:
+    """Seconds of a trial over the finished ones, a line for each model and acquisition."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    with (folder / "optuna.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(table[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
+    figure, panels = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
+    lines = sorted({(str(row["who"]), str(row["acquisition"])) for row in table})
+    for panel, column in zip(panels, ("a trial, CPU s", "first, CPU s"), strict=True):
+        for line in lines:
+            own = [row for row in table if (row["who"], row["acquisition"]) == line]
+            n = [float(row["finished"]) for row in own]
+            panel.plot(n, [float(row[column]) for row in own], "o-", label=", ".join(line), ms=4)
+        panel.set(xscale="log", yscale="log", xlabel="finished trials", title=column)
+        panel.set_xticks(n, [f"{size:g}" for size in n])
+        panel.minorticks_off()
+        panel.grid(alpha=0.3)
+    panels[0].legend(frameon=False, fontsize=8)
+    figure.savefig(folder / "optuna.png", dpi=110)
+    plt.close(figure)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.optuna_counts")
     parser.add_argument("--against", type=Path, help="the src of version 0.1")
+    parser.add_argument("--into", type=Path, help="a folder for the figure of growth")
     parser.add_argument("--quick", action="store_true", help="few trials")
     arguments = parser.parse_args()
+    if arguments.into:
+        picture(run(quick=arguments.quick), arguments.into)
+        return
     table: list[Row] = []
     for finished in (20, 200, 1000):
         if arguments.against:

@@ -30,13 +30,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count, product
 from pathlib import Path
-from random import Random
 
 import optuna
-from optuna.trial import create_trial
 
 from benchmarks import Row, _report
-from benchmarks._optuna_worker import NAME, SPACE, loss, storage_at
+from benchmarks._optuna_filling import filled
+from benchmarks._optuna_worker import NAME
 from tests.support.postgres import server
 
 ROOT = Path(__file__).parent.parent
@@ -94,9 +93,9 @@ def measured(
 ) -> Iterator[Row]:
     """A row for each run; the versions of the code take turns."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    filled = _filled(place(plan.kind), plan.finished) if plan.finished else None
+    before = filled(place(plan.kind), plan.finished) if plan.finished else None
     for _, code in product(range(repeats), codes):
-        ends = _run(plan, filled or _filled(place(plan.kind), 0), code)
+        ends = _run(plan, before or filled(place(plan.kind), 0), code)
         first, further = [each[0] for each in ends], [s for each in ends for s in each[1:]]
         further = further or [math.nan]  # each worker had one trial
         yield {
@@ -111,17 +110,6 @@ def measured(
             "median, s": statistics.median(further),
             "slowest, s": max(further),
         }
-
-
-def _filled(place: str, finished: int) -> str:
-    """A new study at a place, with so many finished trials."""
-    study = optuna.create_study(study_name=NAME, storage=storage_at(place))
-    random = Random(0)  # noqa: S311  no secrets
-    drawn = [{name: random.random() for name in SPACE} for _ in range(finished)]
-    study.add_trials(
-        [create_trial(params=p, distributions=dict(SPACE), value=loss(p)) for p in drawn]
-    )
-    return place
 
 
 def _run(plan: Plan, place: str, code: Path) -> list[list[float]]:

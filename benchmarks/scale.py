@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A step of large studies, with a fit of the hyper-parameters and without, and its memory.
 
-Each case has a process of its own, with one BLAS thread and the plain model. A study is told all
-but the last of its observations and makes a suggestion, which is not timed; then it is told of
-that suggestion, asked whether to stop, and asked for the next one: a step. Beyond 100 observations
-a study fits at fixed sizes of its data, a tenth apart, so the first step is one that reaches such
-a size, the largest up to n; the median of the next ones is a step without a fit. Seconds are those
-of the process; memory is the most that the process has had, all libraries included.
+Each case has a process of its own, with one BLAS thread; the plain model and the default one. A
+study is told all but the last of its observations and makes a suggestion, which is not timed; then
+it is told of that suggestion, asked whether to stop, and asked for the next one: a step. Beyond
+100 observations a study fits at fixed sizes of its data, a tenth apart, so the first step is one
+that reaches such a size, the largest up to n; the median of the next ones is a step without a fit.
+Seconds are those of the process; memory is the most that the process has had, all libraries
+included.
+
+``python -m benchmarks.scale KIND SIZE N SURROGATE`` measures one case.
 """
 
 import json
@@ -39,11 +42,12 @@ CASES = [  # kind of space, its parameters or rows, n, seconds wanted without a 
 def run(*, quick: bool) -> list[Row]:
     rows = []
     for kind, size, n, without, fitted in CASES[:3] if quick else CASES:
-        of = _in_a_process(kind, size, n)
-        memory = {"peak, MiB": f"{of['peak'] / MIB:.0f}"}
-        case: Row = {"what": f"{kind} {size}, n = {of['n']:.0f}"}
-        rows.append({**case, **_compared("with a fit", of["fitted"], fitted), **memory})
-        rows.append({**case, **_compared("without", of["without"], without), **memory})
+        for surrogate in ("plain", "default"):
+            of = _in_a_process(kind, size, n, surrogate)
+            memory = {"peak, MiB": f"{of['peak'] / MIB:.0f}"}
+            case: Row = {"what": f"{kind} {size}, n = {of['n']:.0f}", "model": surrogate}
+            rows.append({**case, **_compared("with a fit", of["fitted"], fitted), **memory})
+            rows.append({**case, **_compared("without", of["without"], without), **memory})
     return rows
 
 
@@ -57,9 +61,9 @@ def _compared(which: str, seconds: float, wanted: float | None) -> Row:
     }
 
 
-def _in_a_process(kind: str, size: int, n: int) -> dict[str, float]:
+def _in_a_process(kind: str, size: int, n: int, surrogate: str) -> dict[str, float]:
     threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "benchmarks.scale", kind, str(size), str(n)]
+    command = [sys.executable, "-m", "benchmarks.scale", kind, str(size), str(n), surrogate]
     done = subprocess.run(  # noqa: S603  our own worker
         command,
         check=True,
@@ -72,10 +76,10 @@ def _in_a_process(kind: str, size: int, n: int) -> dict[str, float]:
     return measured
 
 
-def measured(kind: str, size: int, n: int) -> dict[str, float]:
+def measured(kind: str, size: int, n: int, surrogate: str) -> dict[str, float]:
     """CPU seconds of a step with a fit and of one without, and the peak of the memory in KiB."""
     n = RefitAtSizes().latest(n)
-    study = sw.Study(space(kind, size), lam=LAM, seed=0, surrogate="plain", max_trials=2 * n)
+    study = sw.Study(space(kind, size), lam=LAM, seed=0, surrogate=surrogate, max_trials=2 * n)
     for params in drawn(kind, size, n - 1, seed=0):
         study.tell(params, value(params))
     study.should_stop()
@@ -92,5 +96,5 @@ def measured(kind: str, size: int, n: int) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    kind, size, n = sys.argv[1:]
-    print(json.dumps(measured(kind, int(size), int(n))))
+    kind, size, n, surrogate = sys.argv[1:]
+    print(json.dumps(measured(kind, int(size), int(n), surrogate)))

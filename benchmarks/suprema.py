@@ -138,8 +138,8 @@ def _step_contenders(*, cold: bool) -> dict[str, Contender]:
             "botorch, cold, 2 threads": Contender(
                 lambda X, y: (X, y, None), _on_threads(_botorch, 2)
             ),
-            "optuna, cold, 1 thread": Contender(_optuna_cold, _on_threads(_optuna, 1)),
-            "optuna, cold, 2 threads": Contender(_optuna_cold, _on_threads(_optuna, 2)),
+            "optuna, cold, 1 thread": Contender(optuna_study, _on_threads(_optuna, 1)),
+            "optuna, cold, 2 threads": Contender(optuna_study, _on_threads(_optuna, 2)),
         }
     return contenders
 
@@ -199,11 +199,11 @@ def _botorch_warm(X: Array, y: Array) -> tuple[Array, Array, dict[str, Any]]:
     import torch
 
     torch.set_num_threads(1)  # for what is not timed
-    model, _ = _botorch_fit(X[:-1], y[:-1], None)
+    model, _ = botorch_fit(X[:-1], y[:-1], None)
     return X, y, model.covar_module.state_dict()
 
 
-def _botorch_fit(X: Array, y: Array, start: dict[str, Any] | None) -> tuple[Any, float]:
+def botorch_fit(X: Array, y: Array, start: dict[str, Any] | None) -> tuple[Any, float]:
     """BoTorch's model with our kernel and priors; and the best value, standardised, maximised."""
     import torch
     from botorch.fit import fit_gpytorch_mll
@@ -239,12 +239,12 @@ def _botorch(prepared: tuple[Array, Array, dict[str, Any] | None]) -> None:
     from botorch.acquisition.analytic import LogExpectedImprovement
     from botorch.optim import optimize_acqf
 
-    model, best = _botorch_fit(*prepared)
+    model, best = botorch_fit(*prepared)
     bounds = torch.tensor([[0.0] * D, [1.0] * D]).double()
     optimize_acqf(LogExpectedImprovement(model, best), bounds, 1, RESTARTS, RAW)
 
 
-def _optuna_cold(X: Array, y: Array) -> Any:  # noqa: ANN401  an optuna study
+def optuna_study(X: Array, y: Array) -> Any:  # noqa: ANN401  an optuna study
     """A study that has been told all the data and asked nothing."""
     import optuna
 
@@ -254,7 +254,7 @@ def _optuna_cold(X: Array, y: Array) -> Any:  # noqa: ANN401  an optuna study
         [
             optuna.trial.create_trial(
                 params={f"x{i}": float(u) for i, u in enumerate(x)},
-                distributions=_distributions(),
+                distributions=optuna_distributions(),
                 value=float(value),
             )
             for x, value in zip(X, y, strict=True)
@@ -268,16 +268,16 @@ def _optuna_warm(X: Array, y: Array) -> Any:  # noqa: ANN401  an optuna study
     import torch
 
     torch.set_num_threads(1)  # for what is not timed
-    study = _optuna_cold(X[:-1], y[:-1])
-    study.tell(study.ask(_distributions()), float(y[-1]))
+    study = optuna_study(X[:-1], y[:-1])
+    study.tell(study.ask(optuna_distributions()), float(y[-1]))
     return study
 
 
 def _optuna(study: Any) -> None:  # noqa: ANN401  an optuna study
-    study.ask(_distributions())
+    study.ask(optuna_distributions())
 
 
-def _distributions() -> dict[str, Any]:
+def optuna_distributions() -> dict[str, Any]:
     from optuna.distributions import FloatDistribution
 
     return {f"x{i}": FloatDistribution(0.0, 1.0) for i in range(D)}

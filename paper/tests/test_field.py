@@ -10,7 +10,9 @@ from stopwise_paper.analysis.field import (
     BEST_COUNTS,
     OWN_RULE,
     OWN_STOP,
+    compared,
     equal_trials,
+    optimiser_seconds,
     scores,
 )
 from stopwise_paper.cell import Cell
@@ -111,6 +113,28 @@ def test_counts_rules_and_hindsight_are_read_from_one_run():
     assert not [score for score in scores(runs, 20) if score.contender == "stopwise"]
 
 
+def test_contenders_are_compared_where_both_have_played():
+    """Gap 2: 0.5 and 1.5 gaps more on two problems; the third is not stopwise's."""
+    runs = [
+        made("stopwise", [1.0], [1.0], evaluations=100),
+        made("stopwise", [1.0], [1.0], problem="box:levy4", evaluations=100),
+        made("random", [2.0], [1.0]),
+        made("random", [4.0], [1.0], problem="box:levy4"),
+        made("random", [99.0], [1.0], problem="box:hartmann3"),
+    ]
+    rows = {(r["contender"], r["stopped"]): r for r in compared(scores(runs, 100))}
+    row = rows["random search", BEST_COUNT]
+    assert (row["more than stopwise"], row["its error"], row["problems"]) == (1.0, 0.5, 3)
+    assert "more than stopwise" not in rows["stopwise", OWN_STOP]
+    alone = compared(scores(runs[2:], 100))
+    assert all("more than stopwise" not in r for r in alone)
+    timed = optimiser_seconds(runs)
+    assert [(r["contender"], r["runs"], r["seconds a trial"]) for r in timed] == [
+        ("stopwise", 2, pytest.approx(0.1)),
+        ("random search", 3, pytest.approx(0.1)),
+    ]
+
+
 def test_contenders_are_ranked_at_equal_trials():
     problem = "bbob:f001_i01_d02"
     runs = [
@@ -121,6 +145,9 @@ def test_contenders_are_ranked_at_equal_trials():
     rows = {row["contender"]: row for row in equal_trials(runs)}
     assert [row["rank"] for row in rows.values()] == [1, 2, 3]
     assert rows["Optuna, TPE"]["left"] == 0.5
+    begun = [made(run.contender, [4.0], [1], problem="bbob:f002_i01_d02") for run in runs[:2]]
+    [one, two] = equal_trials([*runs, *begun])  # random search has played one of two
+    assert (one["problems"], two["rank"]) == (2, 1.75)
 
 
 def test_a_contender_that_knows_the_price_has_a_run_for_each():
@@ -132,6 +159,22 @@ def test_a_contender_that_knows_the_price_has_a_run_for_each():
     assert [(c.acquisition, c.cap) for c in unpriced] == [("stopwise-unpriced", 20)]
     with pytest.raises(InputError, match="there is no part 'tables'"):
         field_plan("tables", ["random"])
+
+
+def test_a_plan_can_be_played_in_part():
+    cells = field_plan("functions", ["random"], seeds=1, problems="box:[bl]*")
+    assert {c.seed for c in cells} == {0}
+    assert {c.problem for c in cells} == {"box:branin", "box:levy4"}
+    assert set(cells) < set(field_plan("functions", ["random"]))
+
+
+def test_a_rule_that_is_only_recorded_is_timed_apart():
+    """Optuna's terminator is asked on tables; on bbob, where stopping is off, it is not."""
+    run = play(cell("optuna-tpe", cap=21))
+    assert run.rule_seconds > 0.0
+    assert run.seconds > 0.0
+    assert play(cell("stopwise", cap=3, evaluations=100)).rule_seconds is None
+    assert play(cell("optuna-tpe", cap=3), rules=False).rule_seconds is None
 
 
 def test_what_is_not_installed_is_named(monkeypatch):

@@ -44,6 +44,11 @@ def test_a_gain_says_its_direction():
     assert PLAIN.gain(0.12) == "gain 0.12"
 
 
+def test_a_price_that_was_a_logarithm_is_whole_again():
+    assert AnswerUnits("", "$").cost(math.exp(math.log(39.0))) == "$39"
+    assert AnswerUnits("", "$").cost(39.01) == "$39.01"
+
+
 def test_lam_and_axes():
     assert AnswerUnits("loss", "$").lam == "loss per $"
     assert PLAIN.lam == "objective units per unit of cost"

@@ -11,10 +11,15 @@ from optuna.distributions import FloatDistribution, IntDistribution
 from optuna.trial import TrialState, create_trial
 
 import stopwise as sw
+from stopwise.acquisition import PBGI, LogEIPC
+from stopwise.core.snapshot import Snapshot
 from stopwise.integrations.optuna import StopwiseCallback, StopwiseSampler, _waiting
 from stopwise.integrations.optuna._board import NOTE, OFFER, Board, Note
 from stopwise.integrations.optuna._callback import VERDICT
 from stopwise.integrations.optuna._lookout import LOOKOUT
+from stopwise.integrations.optuna._mirror import Mirror
+from stopwise.study.choosing import LIGHT, with_effort, with_pending_believed
+from stopwise.study.external import ExternalStudy
 
 SPACE = {"x": FloatDistribution(0.0, 1.0), "n": IntDistribution(1, 9)}
 
@@ -332,7 +337,7 @@ def test_the_verdict_of_the_one_that_asked_stops_the_other():
 
 def test_a_further_choice_is_another_one_and_pending():
     space = {"x": sw.Real(0, 1), "y": sw.Real(0, 1)}
-    study = sw.study.external.ExternalStudy(space, lam=1e-6, surrogate="plain")
+    study = ExternalStudy(space, lam=1e-6, surrogate="plain")
     for i in range(8):
         x, y = (0.37 * i) % 1.0, (0.61 * i) % 1.0
         study.tell({"x": x, "y": y}, (x - 0.3) ** 2 + (y - 0.6) ** 2)
@@ -340,3 +345,85 @@ def test_a_further_choice_is_another_one_and_pending():
     points = {tuple(trial.params.values()) for trial in asked}
     assert len(points) == len(study.pending) == 3
     assert all(math.isfinite(x) for point in points for x in point)
+
+
+def searched_for(monkeypatch):
+    """The acquisitions whose suprema are searched for from now on, with the effort."""
+    asked, search = [], Snapshot.sup
+
+    def sup(self, acquisition):
+        asked.append((acquisition, self.search))
+        return search(self, acquisition)
+
+    monkeypatch.setattr(Snapshot, "sup", sup)
+    return asked
+
+
+def told_study(lam):
+    study = ExternalStudy({"x": sw.Real(0, 1)}, lam=lam, surrogate="plain", n_initial=4)
+    for i in range(6):
+        study.tell({"x": i / 5}, math.sin(9.0 * i / 5))
+    return study
+
+
+def test_a_choice_for_somebody_who_waits_is_one_search_as_good_as_two(monkeypatch):
+    study = told_study(1e-6)
+    study.ask()
+    beside = with_effort(with_pending_believed(study.snapshot()), LIGHT)
+    wanted = beside.sup(PBGI(1e-6))
+    asked = searched_for(monkeypatch)
+    trial = study.ask_beside()
+    [(acquisition, search), *_] = asked
+    assert len(set(asked)) == 1
+    assert search == LIGHT
+    score = PBGI(1e-6).bind(beside)(study.domain.encode(trial.params))
+    assert acquisition.formula == PBGI(1e-6)
+    assert score[0] == pytest.approx(wanted.value, rel=1e-6)
+
+
+def test_where_nothing_is_worth_its_price_it_is_gain_per_cost_that_chooses(monkeypatch):
+    study = told_study(1e3)
+    study.ask()
+    asked = searched_for(monkeypatch)
+    trial = study.ask_beside()
+    assert asked[-1] == (LogEIPC(), LIGHT)
+    assert len(study.pending) == 2
+    assert 0.0 <= trial.params["x"] <= 1.0
+
+
+def test_signals_are_recorded_when_rules_are_asked_unless_they_read_earlier_ones():
+    study = optuna.create_study()
+    mirror = Mirror(SPACE, direction="minimize", lam=1e-6, surrogate="plain", n_initial=2)
+    now, median = sw.stopping.PBGI(1e-6), sw.stopping.LogEIPCMedian()
+    mirror.record([now])
+    for i in range(4):
+        study.add_trial(done(i))
+        mirror.update(study.trials)
+    assert now.key not in mirror.study.traces
+    mirror.study.verdict_of([now])
+    assert len(mirror.study.traces[now.key]) == 1
+    other = Mirror(SPACE, direction="minimize", lam=1e-6, surrogate="plain", n_initial=2)
+    other.record([now, median])
+    for i in range(4, 6):
+        study.add_trial(done(i))
+    other.update(study.trials)
+    assert len(other.study.traces[median.key]) > 1
+
+
+def done(i):
+    params = {"x": (0.37 * i) % 1.0, "n": 1 + i}
+    return create_trial(value=loss(params), params=params, distributions=SPACE)
+
+
+def test_those_who_wait_are_told_of_offers_at_times_and_at_the_end(monkeypatch):
+    study, _, trials = begun(4)
+    board, turns = Board(study, trials[0]), []
+    board._told = time.monotonic()
+    monkeypatch.setattr(board, "_write_turn", lambda *, over: turns.append(over))
+    for trial in trials[1:3]:
+        board.offer(trial, Note({"x": 0.5, "n": 2.0}))
+    assert turns == []
+    board._told -= 1.0
+    board.offer(trials[3], Note({"x": 0.6, "n": 2.0}))
+    assert turns == [False]
+    assert board._served == [trial.number for trial in trials[1:]]

@@ -27,17 +27,20 @@ study = sw.Study(
     direction="maximize",
     value_name="yield %",
     cost_unit="$",
+    off_table=True,
     journal=folder / "lab.jsonl",
 )
 study.tell({"temperature": 50, "solvent": "water"}, 54.0)  # measured last year
+study.tell({"temperature": 45, "solvent": "water"}, 51.0, cost=25.0)  # nobody sells 45 any more
 while not study.should_stop():
     for trial in study.ask(2):  # two places on the bench
         print("to the bench:", trial.number, trial.params, trial.expected_cost)
         study.tell(trial, laboratory(trial.params))
 study = sw.Study.resume(folder / "lab.jsonl")  # the cell is run once more
-study.amend(study.history[1].number, value=study.history[1].value - 0.5)  # misread the scale
+study.amend(study.history[2].number, value=study.history[2].value - 0.5)  # misread the scale
 print(study.should_stop())
 print(study)
+print(study.explain())
 print(study.guarantee())
 print(sw.lam_ladder(study))
 study.result().report(folder / "lab.html")

@@ -69,8 +69,11 @@ def test_a_price_list(tmp_path):
     done = told(sys.executable, HERE / "price_list.py", tmp_path, cwd=tmp_path)
     study = sw.Study.load(tmp_path / "lab.jsonl")
     history, best, verdict = study.history, study.best, study.verdict
-    old, *tried = history
-    assert (old.value, old.charged) == (54.0, False)  # last year's is known and not paid for
+    *old, other = history[:2]
+    tried = history[2:]
+    assert [(o.value, o.charged) for o in (*old, other)] == [(54.0, False), (51.0, False)]
+    assert other.params["temperature"] == 45  # off the list: known, and never proposed
+    assert all(o.params["temperature"] % 10 == 0 for o in tried)
     assert len({tuple(o.params.items()) for o in history}) == len(history)  # none twice
     for o in tried:  # prices are prices, and not among what is varied
         assert o.params.keys() == {"temperature", "solvent"}
@@ -88,11 +91,31 @@ def test_a_price_list(tmp_path):
     assert f"best yield {best.value:.4g} %>" in done.stdout
     assert "expected to raise yield % by " in verdict.reason
     assert " and costs $" in verdict.reason
+    left = study.remaining()  # the next experiment: on the list, at its price, not worth it
+    price = 20.0 + 0.2 * left.params["temperature"] + SOLVENTS[left.params["solvent"]]
+    assert left.params not in [dict(o.params) for o in history]
+    assert (left.cost, left.affordable) == (pytest.approx(price), True)
+    assert left.gain / left.cost == pytest.approx(left.lam)
+    assert left.lam <= 1.0 / 60.0
+    candidate = f"temperature = {left.params['temperature']}, solvent = {left.params['solvent']}"
+    gain = f"raise yield % by {left.gain:.4g} and costs {AnswerUnits(cost_unit='$').cost(price)}"
+    assert f"candidate is {candidate}: it is expected to {gain}." in done.stdout
+    untried = [name for name in SOLVENTS if name not in {o.params["solvent"] for o in history}]
+    never = f"Never tried: solvent {', '.join(untried)}."
+    assert (never in done.stdout) == bool(untried)
+    for trial in tried:  # what was handed to the bench, with its price
+        asked = f"to the bench: {trial.number} {dict(trial.params)} {trial.cost!r}"
+        assert asked in done.stdout
     assert "Evaluations: at most 24, which is all there are." in done.stdout
     spent = AnswerUnits(cost_unit="$").cost(study.spent)
     assert f" (given): after {len(history)} trials ({spent} spent, best yield " in done.stdout
     page = (tmp_path / "lab.html").read_text()
     assert f"Stopped after {len(history)} trials: the best yield is {best.value:.4g} %" in page
+    assert page.count(never) == (1 if untried else 0)
+    for name in ("yield %", "spent ($)"):  # on the axes
+        assert f">{name}<" in page
+    for name, value in best.params.items():  # the best configuration, each with its name
+        assert f"<dt>{name}</dt><dd>{value}</dd>" in page
 
 
 @pytest.mark.slow
@@ -126,7 +149,13 @@ def test_a_c_program(tmp_path):
     ]
     assert [line for line in done.stdout.splitlines() if " gave error " in line] == said
     assert len(said) == 5
-    assert done.stdout.endswith("max-trials: 5 of at most 5 trials: stop.\n")
+    *_, verdict, found = done.stdout.splitlines()
+    assert verdict == "max-trials: 5 of at most 5 trials: stop."
+    first = asked.best
+    shown = ", ".join(f"{name} = {value!r}" for name, value in first.params.items())
+    assert found == (
+        f"The best so far is trial {first.number}: error {first.value:.4g} px, with {shown}."
+    )
 
 
 def test_an_old_table_and_a_rule_of_ones_own(tmp_path):
@@ -152,3 +181,5 @@ def test_an_old_table_and_a_rule_of_ones_own(tmp_path):
     assert "  lr     real, 0.0001 to 0.1, log scale" in done.stdout
     assert "  lam = 0.0005 (given): after " in done.stdout
     assert "my-rule: after " in done.stdout
+    for rule in ("pbgi", "my-rule"):  # and the sentence says after how many
+        assert f"{rule}: after {rows[rule][1]}: " in done.stdout

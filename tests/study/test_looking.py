@@ -27,7 +27,21 @@ def with_outcomes(study, trials, evaluate):
     return study
 
 
+def with_data_off_the_table(study, trials, evaluate):
+    """One trial after the other, after data that are in no row."""
+    study.tell({"x": 2.5}, 0.7)
+    return in_turn(study, trials, evaluate)
+
+
+def row(trial):
+    return ((trial.params["x"] - 2.2) ** 2,)
+
+
 MORE = {
+    "off-table": (
+        sw.Candidates([{"x": float(x)} for x in range(9)]),
+        {"lam": 1e-4, "off_table": True, "n_initial": 3}, row, 9, with_data_off_the_table,
+    ),
     "chance": (
         BOX, {"lam": 1e-4, "failures": "chance", "seed": 2}, failing_box, 30, in_turn,
     ),

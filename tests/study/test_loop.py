@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import stopwise as sw
 from stopwise.core.beliefs.prices import KnownCost, LearnedCost
 from stopwise.errors import InputError, InputTypeError
+from stopwise.record.journal import ResumeWarning
 from stopwise.stopping import FixedTrials
 from stopwise.study import loop
 
@@ -422,3 +423,16 @@ def test_an_objective_that_never_succeeds_is_said():
         result = sw.minimize(lambda _: 1 / 0, {"x": sw.Real(0, 1)}, lam=0.01)
     assert result.best is None
     assert Path(caught[0].filename).name == "test_loop.py"
+
+
+def test_a_cap_that_is_kept_from_the_journal_is_named(tmp_path, capsys):
+    call = {"lam": 1e-9, "journal": tmp_path / "run.jsonl"}
+    capped = sw.minimize(lambda p: p["x"], LINE, max_trials=2, **call)
+    assert capped.verdict.reason == "2 of at most 2 trials: stop"
+    again = sw.minimize(lambda p: p["x"], LINE, progress=True, **call)
+    kept = "max_trials is left out here, so that of the journal holds: give another, or None"
+    assert again.verdict.reason == f"2 of at most 2 trials: stop ({kept})"
+    assert kept in capsys.readouterr().err
+    with pytest.warns(ResumeWarning, match="max_trials is now 3; it was 2"):
+        more = sw.minimize(lambda p: p["x"], LINE, max_trials=3, **call)
+    assert more.verdict.reason == "3 of at most 3 trials: stop"

@@ -137,3 +137,20 @@ def test_a_cap_that_is_reached():
     study = run(trials=3, max_trials=3)
     assert study.cap_reached().stop
     assert run(trials=2, max_trials=3).cap_reached() is None
+
+
+@pytest.mark.parametrize("name", ["accuracy", "test AUC", "reward (points)"])
+def test_a_name_of_which_more_is_better_asks_for_the_direction(name):
+    with pytest.warns(UserWarning, match="more is mostly better, .*direction='maximize'") as seen:
+        sw.Study(LINE, lam=0.1, value_name=name)
+    with pytest.warns(UserWarning, match=r"more is mostly better: call sw\.maximize\(\)") as more:
+        sw.minimize(bowl, LINE, lam=1.0, max_trials=1, value_name=name)
+    assert {warning.filename for warning in (*seen, *more)} == {__file__}
+
+
+def test_nobody_is_asked_who_has_said_it():
+    sw.Study(LINE, lam=0.1, value_name="accuracy", direction="minimize")  # warnings are errors
+    sw.Study(LINE, lam=0.1, value_name="accuracy", direction="maximize")
+    sw.Study(LINE, lam=0.1, value_name="misread %")
+    sw.maximize(bowl, LINE, lam=1.0, max_trials=1, value_name="accuracy")
+    sw.minimize(bowl, LINE, lam=1.0, max_trials=1, value_name="1 - accuracy")

@@ -79,7 +79,7 @@ def test_a_journal_from_before_an_option_is_resumed_with_its_default(tmp_path):
 
 def test_what_may_change_is_said_by_the_options():
     decisions = ["lam", "budget", "acquisition", "stopping", "watch", "max_trials"]
-    assert may_change() == [*decisions, "value_name", "cost_unit"]
+    assert may_change() == [*decisions, "value_name", "cost_unit", "off_table"]
 
 
 @pytest.mark.parametrize("documented", [sw.Study, sw.minimize])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import stopwise as sw
 from stopwise.record.staged import Report
+from stopwise.study.staged.choosing import StagedChoosing
 from stopwise.study.staged.run_costs import RunCost, run_costs, usual_start
 
 STEPS = (1, 3, 9, 27)
@@ -71,3 +72,14 @@ def test_the_price_of_going_on_is_without_the_start() -> None:
     reached = study.curves[number][-1].step
     price = study._staged.deciding._choosing.price_of_finishing(number)
     assert price == pytest.approx(0.1 * (9 - reached))
+
+
+def test_a_low_lam_of_which_next_to_nothing_is_paid_as_a_rule_can_choose(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(StagedChoosing, "_share_paid", lambda *_: 1e-9)
+    study = sw.Study({"x": sw.Real(0, 1)}, lam=1e-295, stages=sw.Stages([1, 3]), n_initial=2)
+    for _ in range(3):
+        action = study.next()
+        study.tell(action.trial, action.trial.params["x"], step=action.to_step)
+    assert not study.should_stop().stop

@@ -98,3 +98,26 @@ def test_nobody_is_warned_who_has_said_so():
         sw.Study(sw.Candidates(ROWS, drop=["id"]), lam=1.0, cost="price")
         sw.Study(sw.Candidates(ROWS, params=["flow", "id"]), lam=1.0)
         sw.Study(sw.Candidates([{"x": 1}, {"x": 2}]), lam=1.0, cost=[1.0, 2.0])
+
+
+def test_numbers_that_are_texts_are_said_to_be_choices():
+    rows = [{"lr": text, "x": x} for x, text in enumerate(["0.1", "0.01", "0.001"])]
+    with pytest.warns(UserWarning, match=r"'lr' has numbers that are written as text \('0.001'\)"):
+        sw.Study(sw.Candidates(rows), lam=1.0)
+    sw.Study(sw.Candidates(rows, space={"lr": sw.Categorical(["0.1", "0.01", "0.001"])}), lam=1.0)
+
+
+def test_a_column_of_numbers_and_a_word_is_said_to_be_choices():
+    rows = [{"depth": depth} for depth in (1, 2, 3, "unlimited")]
+    with pytest.warns(
+        UserWarning, match="'depth' has numbers and also 'unlimited', so it is"
+    ) as w:
+        sw.Study(sw.Candidates(rows), lam=1.0)
+    assert w[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    "column", [["a", "b", "3"], [True, False, True], [1, 2.5, 3], ["a", 1, "b"]]
+)
+def test_choices_that_are_no_numbers_need_no_word(column):
+    sw.Study(sw.Candidates([{"kind": value} for value in column]), lam=1.0)

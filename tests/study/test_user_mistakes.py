@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import stopwise as sw
-from stopwise.errors import InputError, StopwiseError
+from stopwise.errors import InputError, InputTypeError, StopwiseError
 from stopwise.record.journal import ResumeWarning
 
 LINE = {"x": sw.Real(0.0, 1.0)}
@@ -293,3 +293,32 @@ def test_a_warning_of_a_resume_points_at_the_line_of_the_caller(tmp_path):
     [warning] = [w for w in caught if w.category is ResumeWarning]
     assert warning.filename == __file__
     assert "lam is now 0.2" in str(warning.message)
+
+
+class Unfinished:
+    """A rule whose author forgot under which name its signal is recorded."""
+
+    name = "unfinished"
+    signal_scale = "linear"
+
+    def signal(self, snapshot):
+        return sw.stopping.Signal(snapshot.n, 0.0)
+
+    def verdict(self, trace):
+        return sw.stopping.Verdict.at_most(self.name, trace[-1].value, 1.0, "always")
+
+
+@pytest.mark.parametrize("option", ["stopping", "watch"])
+def test_a_rule_that_lacks_a_property_is_refused_with_its_name(option):
+    options = {"stopping": "gss", option: Unfinished()}
+    with pytest.raises(
+        InputTypeError,
+        match=r"Unfinished.* is no stopping rule yet: it lacks key\. One has name, key,"
+        r" signal_scale, and the methods signal and verdict; stopwise\.testing\.templates has one",
+    ):
+        sw.Study({"x": sw.Real(0, 1)}, lam=0.1, **options)
+    Unfinished.key = "unfinished"  # that was all
+    try:
+        sw.Study({"x": sw.Real(0, 1)}, lam=0.1, **options)
+    finally:
+        del Unfinished.key

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import stopwise as sw
 from stopwise.errors import StopwiseError
 from stopwise.study.choosing import NothingLeftError
-from tests.torture.drawn import CONSTRAINTS, FIRST, SHAPES, SPACES, Drawn, powers, signed
+from tests.torture.drawn import FIRST, SHAPES, SPACES, Drawn, powers, signed
 from tests.torture.running import REFUSED, QuickStudy, check_inside, check_once, state_of
 
 MOST = 6  # trials of one study
@@ -81,7 +81,7 @@ class RunInStages:
 
     def to_the_end(self):
         """The verdict."""
-        options = {**self.drawn.all_options(), "constraints": CONSTRAINTS.get(self.drawn.space)}
+        options = self.drawn.all_options()
         options.pop("replicates")
         self.study = QuickStudy(SPACES[self.drawn.space], journal=self.path, **options)
         for _ in range(ACTIONS):

@@ -12,6 +12,7 @@ import stopwise as sw
 from stopwise.core.beliefs.models import SURROGATES
 from stopwise.errors import InputError, InputTypeError, shown
 from tests.torture.drawn import SPACES, Drawn
+from tests.torture.in_stages import DrawnInStages, check_in_stages
 from tests.torture.running import REFUSED, check
 
 LINE = {"x": sw.Real(0.0, 1.0)}
@@ -230,12 +231,72 @@ FOUND = {
         offset=1e65,
         measured=("constant", 1e34, 1e48),
     ),
+    "a believed value further beyond a knee than its unit can say": ordinary(
+        {
+            "surrogate": "default",
+            "acquisition": "pbgi-d",
+            "stopping": "ucb-lcb",
+            "cost": "reported",
+            "lam": 1.0,
+            "noise": 1.7e-80,
+            "replicates": True,
+            "direction": "maximize",
+            "failures": "median",
+            "limits": {"harm": (1000.0, None)},
+            "fallback": 0.0,
+            "n_initial": 1,
+        },
+        space="constrained",
+        shape="powers",
+        scale=0.01,
+        costs=(-3.0, 3.0),
+        fails=(False, True),
+        at_once=3,
+        measured=("powers", 1.0, 1.7e-80),
+        also=frozenset({"drop"}),
+    ),
+    "a first best among noisy values, and a rule that compares it with the one before": ordinary(
+        {
+            "stopping": "srgap-med",
+            "watch": ("gss",),
+            "lam": 1e113,
+            "noise": 1e113,
+            "replicates": True,
+            "direction": "maximize",
+            "limits": {"harm": (-1.99, 4.01)},
+            "n_initial": 1,
+            "start_from": [{"x": 3 / 17, "n": 1}],
+        },
+        space="table",
+        scale=1e-256,
+        resumes=5,
+        measured=("wave", 10.0, 0.01),
+        also=frozenset({"fixed", "drop", "amend"}),
+    ),
 }
 
 
 @pytest.mark.parametrize("name", FOUND)
 def test_a_study_that_was_found_ends_with_a_verdict(name):
     assert check(FOUND[name]) != REFUSED
+
+
+def test_a_start_that_is_left_early_may_be_cheaper_than_any_price():
+    """The part of lam that counts for a start of evaluations in stages is below 1e-300."""
+    options = {
+        **ORDINARY.options,
+        "stages": sw.Stages((1, 10, 100, 10**9), usable=False),
+        "stopping": sw.stopping.FixedTrials(3),
+        "lam": 1e-293,
+        "n_initial": 2,
+        "start_from": [{"x": 0.3, "n": 2, "c": "a"}],
+        "cost": "known",
+    }
+    del options["surrogate"], options["acquisition"], options["watch"], options["noise"]
+    del options["bounds"]
+    hard = DrawnInStages("mixed", options, "step", 1.0, 0.0, (-0.5, 0.5), (False,), 2, 1, None)
+    hard = replace(hard, also=frozenset({"amend"}), way=1e6)
+    assert check_in_stages(hard) != REFUSED
 
 
 # ------------------------------------------------------------------------- what is said about it

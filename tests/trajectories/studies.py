@@ -2,8 +2,9 @@
 """A fixed set of small studies whose journals were recorded with version 0.1.
 
 Those of which a decision has changed since are recorded a second time, in the folder 0.2; journals
-of 0.1 must resume all the same. Each study is a pair: how it begins, and how it is driven. ``run(name, path)`` runs one with a
-journal at ``path``; as a script, ``python studies.py FOLDER [NAME ...]`` records them.
+of 0.1 must resume all the same. A study is its space, its options, an objective, the most trials
+and how it is driven. ``run(name, path)`` runs one with a journal at ``path``; as a script,
+``python studies.py FOLDER [NAME ...]`` records them.
 """
 
 from __future__ import annotations

@@ -116,6 +116,9 @@ def _field(options: argparse.Namespace) -> int:
             options.parts,
             contenders,
             quick=options.quick,
+            seeds=options.seeds,
+            problems=options.problems,
+            rules=not options.without_rules,
             jobs=options.jobs,
             out=options.out,
             progress=sys.stderr.isatty(),
@@ -240,6 +243,11 @@ def _add_field(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     text = f"one of {', '.join(CONTENDERS)}"
     field.add_argument("--contender", action="append", default=[], help=text)
     field.add_argument("--quick", action="store_true", help="one problem of each part, 20 trials")
+    field.add_argument("--seeds", type=int, help="only the first of the planned seeds")
+    text = "do not ask the others' stopping rules, which are only recorded and may be slow"
+    field.add_argument("--without-rules", action="store_true", help=text)
+    text = "only problems that match, as 'bbob:*_i01_d02'"
+    field.add_argument("--problems", default="*", metavar="PATTERN", help=text)
     field.add_argument("--jobs", type=int, default=-1, help="processes; -1: one per core")
     field.add_argument("--out", type=Path, default=Path("docs/field"), help="where runs are kept")
     text = "score the runs that are there"

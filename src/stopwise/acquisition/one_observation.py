@@ -152,6 +152,8 @@ def _new_points(snapshot: Snapshot) -> Array:
 def _repeatable(snapshot: Snapshot, among: Mask | None) -> Indices:
     """Rows of X that may be repeated, each point once, those with the lowest means."""
     allowed = np.isfinite(snapshot.judged) & snapshot.affordable(snapshot.X)
+    if isinstance(snapshot.domain, Finite):  # data off the table are not proposed
+        allowed = allowed & (snapshot.domain.index_of(snapshot.X) >= 0)
     if among is not None:
         allowed = allowed & among
     rows = np.flatnonzero(allowed)

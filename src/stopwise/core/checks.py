@@ -158,6 +158,13 @@ def checked_replicates(given: bool, noise: object) -> bool:  # noqa: FBT001  a u
     return bool(given)
 
 
+def checked_switch(option: str, given: object) -> bool:
+    """An option that is on or off."""
+    if not isinstance(given, bool | np.bool_):
+        raise InputTypeError(f"{option}={given!r}: give True or False.")
+    return bool(given)
+
+
 def checked_bounds(given: object) -> Bounds | None:
     """The bounds of all values, low and high; one beyond 1e100 is None, and so are two of them."""
     advice = "Give (low, high) in objective units; None stands for no bound, as in (0, None)."

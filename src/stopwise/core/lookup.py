@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from stopwise.core.exchange_rate import HOW_TO_CHOOSE_LAM
 from stopwise.core.other_names import meant
-from stopwise.errors import InputError, InputTypeError
+from stopwise.errors import InputError, InputTypeError, shown
 
 T = TypeVar("T")
 
@@ -21,6 +21,7 @@ def make(
     lam: float | None,
     *,
     methods: Sequence[str],
+    properties: Sequence[str] = (),
 ) -> T:
     """The entry of a name, made with lam if it takes one; an object is returned as it is.
 
@@ -30,6 +31,7 @@ def make(
         given: A name, or an object that the user made.
         lam: Objective units per unit of cost, or None if the user gave none.
         methods: The methods that an object must have.
+        properties: What it must say of itself besides.
     """
     if isinstance(given, str):
         return _named(kind, table, given, lam)
@@ -37,6 +39,14 @@ def make(
         message = (
             f"{given!r} is no {kind}: give a name ({', '.join(table)}) or an object with"
             f" {' and '.join(methods)}, an instance and not its class."
+        )
+        raise InputTypeError(message)
+    lacking = [name for name in properties if not hasattr(given, name)]
+    if lacking:
+        message = (
+            f"{shown(given)} is no {kind} yet: it lacks {' and '.join(lacking)}. One has"
+            f" {', '.join(properties)}, and the methods {' and '.join(methods)};"
+            " stopwise.testing.templates has one to copy."
         )
         raise InputTypeError(message)
     return given

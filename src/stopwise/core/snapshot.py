@@ -272,7 +272,8 @@ class Snapshot:
                 return law
             n = len(belief.objective)
             known = np.isfinite(self.attained[:n])  # what breaks a limit is not to be had
-            return law.known_at(self._indices(self.X[:n][known]), self.y[:n][known])
+            at, y = self._indices(self.X[:n][known]), self.y[:n][known]
+            return law.known_at(at[at >= 0], y[at >= 0])
 
         differs = from_incumbent and seen is not belief.objective
         key = ("law", differs, len(belief.objective), belief.success, differs and valued)
@@ -297,9 +298,8 @@ class Snapshot:
 
     def barred(self, X: Array) -> Mask:
         """Which rows must not be chosen: taken, left out, or dearer than what is left."""
-        taken = self.taken(X)
-        if self.among is not None:
-            taken = taken | ~self.among[self._indices(X)]
+        left_out = False if self.among is None else ~self.among[self._indices(X)]
+        taken = self.taken(X) | left_out
         return taken if self.left == math.inf else taken | ~self.affordable(X)
 
     def affordable(self, X: Array) -> Mask:
@@ -312,9 +312,9 @@ class Snapshot:
         if not len(points):
             return np.zeros(len(X), dtype=bool)
         if isinstance(self.domain, Finite):
-            mask = np.zeros(len(self.domain), dtype=bool)
-            mask[self._indices(points)] = True
-            return mask if X is self.domain.points else mask[self._indices(X)]
+            mask = np.zeros(len(self.domain) + 1, dtype=bool)
+            mask[np.append(self._indices(points), -1)] = True  # -1: what is off the table
+            return mask[self._indices(X)]
         return self.once("taken sums", lambda: SamePoints.of(points)).among(X)
 
     @property

@@ -145,7 +145,7 @@ def is_seconds(unit: str) -> bool:
 
 def _money(cost: float) -> str:
     """An amount of money: cents where they matter, more digits where it is less than a cent."""
-    if cost == round(cost) or cost >= 1000.0:
+    if math.isclose(cost, round(cost), rel_tol=1e-9) or cost >= 1000.0:  # 39 from its logarithm
         return f"{cost:,.0f}"
     return f"{cost:.2f}" if cost >= 0.1 else f"{cost:.2g}"
 

@@ -18,6 +18,7 @@ from stopwise.core.checks import Direction
 from stopwise.core.space import Candidates, Domain, Integer, Parameter, Real
 from stopwise.core.space.constraints import Constraint, check_names, checked_constraints
 from stopwise.errors import InputError, InputTypeError
+from stopwise.integrations.foreign_curves import ForeignCurves
 from stopwise.integrations.foreign_kinds import (
     Alternatives,
     ConstantParameter,
@@ -231,12 +232,14 @@ class Told(NamedTuple):
         space: Their parameters.
         direction: ``"minimize"`` or ``"maximize"``.
         notes: Sentences about what was left out or assumed.
+        curves: What trials reported on the way, if they did.
     """
 
     history: History
     space: dict[str, Parameter]
     direction: Direction
     notes: tuple[str, ...]
+    curves: ForeignCurves | None = None
 
 
 def inferred(params: Sequence[Mapping[str, Any]], log: Collection[str] = ()) -> ForeignSpace:

@@ -84,4 +84,5 @@ RULES: dict[str, Callable[..., StoppingRule]] = {
 
 def make_rule(given: str | StoppingRule, lam: float | None) -> StoppingRule:
     """The rule of a name, with its defaults; a rule as it is."""
-    return make("stopping rule", RULES, given, lam, methods=("signal", "verdict"))
+    says = ("name", "key", "signal_scale")
+    return make("stopping rule", RULES, given, lam, methods=("signal", "verdict"), properties=says)

@@ -76,8 +76,8 @@ class SRGapMedian(ThresholdRule):
         return RuleTraits(REGRET_GAP)
 
     def signal(self, snapshot: Snapshot) -> Signal:
-        """The gap; no answer at t = 0, which has no step before it."""
-        if snapshot.t <= 0:
+        """The gap; no answer at t = 0, which has no step before it, or if nothing was best."""
+        if snapshot.t <= 0 or not snapshot.prefix(snapshot.n - 1).has_incumbent:
             return snapshot.signal(math.nan)
         shift, gain, spread = srgap_terms(snapshot)
         return snapshot.signal(shift + gain + spread, shift=shift, gain=gain, spread=spread)

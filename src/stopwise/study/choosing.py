@@ -4,10 +4,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from stopwise.acquisition import LCB, PBGI, PBGID, Acquisition, LogEIPC, make_acquisition
+from stopwise.acquisition import (
+    LCB,
+    PBGI,
+    PBGID,
+    Acquisition,
+    LogEIPC,
+    PointwiseScore,
+    make_acquisition,
+)
 from stopwise.acquisition.chance_per_cost import ChancePerCost
 from stopwise.acquisition.one_observation import (
     ObservationWorth,
@@ -35,6 +43,7 @@ from stopwise.study.promising import Promising, foreseen
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
 
+LIGHT = Search(raw=128, restarts=2)  # of a choice for somebody who waits
 _LEAST_GAIN = 1e-9  # of the spread of values: the U of a budget where no gain is expected
 _WORTH_RECORDER = LogEIPCMedian()  # its signal does not depend on lambda; PBGI-D reads it
 
@@ -61,6 +70,19 @@ class Choice(NamedTuple):
     foresight: Foresight | None = None
     repeats: int | None = None
     worth: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _FromHints:
+    """PBGI, searched for from the snapshot's hints, without a search for LogEIPC before."""
+
+    formula: PBGI
+
+    def bind(self, snapshot: Snapshot) -> PointwiseScore:
+        """The score on a snapshot."""
+        return PointwiseScore(
+            self.formula, snapshot, from_incumbent=True, in_objective_units=True, valued=True
+        )
 
 
 class Choosing:
@@ -102,7 +124,7 @@ class Choosing:
 
         Args:
             holding: The parameters that are held, if any.
-            search: Effort of the search; the study's if left out.
+            search: Effort of the search, of a choice beside others; the study's if left out.
         """
         state = self._context.state
         if is_exhausted(self._context):
@@ -114,7 +136,7 @@ class Choosing:
                 return Choice(more)
             if not n:
                 raise self._nothing_left(holding)
-        if n >= self._design.size:
+        if n >= self._design.size and (search is None or not isinstance(self.acquisition, PBGI)):
             self._snapshots.record([_WORTH_RECORDER])
         return self._by_acquisition(holding, search)
 
@@ -160,7 +182,7 @@ class Choosing:
                 return x
         return None
 
-    def _acquisition_at(self, snapshot: Snapshot) -> Acquisition:
+    def _acquisition_at(self, snapshot: Snapshot) -> Bindable:
         """The acquisition; on a box, LogEIPC in place of PBGI once nothing is worth its price.
 
         This happens if a smoothed or delayed rule has not stopped yet. The lowest fair value on a
@@ -170,6 +192,9 @@ class Choosing:
         if not isinstance(chosen, PBGI) or isinstance(self._context.domain, Finite):
             return chosen
         gain_per_cost = LogEIPC()
+        if snapshot.search == LIGHT:  # a gain is worth its price where a fair value is below best
+            alone = _FromHints(chosen)
+            return alone if snapshot.sup(alone).value > -snapshot.level else gain_per_cost
         worth = snapshot.sup(gain_per_cost).value > math.log(chosen.lam)
         return chosen if worth else gain_per_cost
 

@@ -8,17 +8,15 @@ thresholds, and of values that look bounded where no bounds were given.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from stopwise.acquisition.chance_per_cost import ChancePerCost
 from stopwise.acquisition.logeipc import LogEIPC
-from stopwise.acquisition.one_observation import best_observation, values_one_observation
+from stopwise.acquisition.one_observation import values_one_observation
 from stopwise.core.beliefs.fit import NUGGET
 from stopwise.core.numerics.arrays import Array
-from stopwise.core.numerics.limits import LEAST_VALUE, exp_or_inf
+from stopwise.core.numerics.limits import LEAST_VALUE
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.units import AnswerUnits, settings
@@ -29,9 +27,11 @@ from stopwise.stopping.signals import in_currency
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.budget_worth import beyond_budget, worth_by_budget
 from stopwise.study.context import StudyContext
+from stopwise.study.coverage import coverage
 from stopwise.study.lam_ladder import ladder, own_lam
 from stopwise.study.options import StudyOptions
 from stopwise.study.readings import Readings, readings_of
+from stopwise.study.remaining import Remaining, best_remaining
 
 _OFF_SCALE = 100.0  # a threshold this many times the spread of the data is suspect
 _DECADE = 10.0  # values of one sign whose ratio is at least this look bounded by 0
@@ -57,6 +57,7 @@ def explain(
             *_remaining_actions(context, snapshot, rules),
             *_by_budget(context, snapshot),
             *_of_success(context, snapshot),
+            *coverage(context, snapshot),
             *kept,
             *_of_readings(readings_of(context, snapshot.belief.objective)),
             *_ladder(context, snapshot, rules),
@@ -96,16 +97,13 @@ def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
 
 def _explain_nothing_feasible(context: StudyContext, snapshot: Snapshot, verdict: Verdict) -> str:
     """The verdict while nothing keeps the limits, and where that is likeliest for its price."""
-    best = snapshot.sup(ChancePerCost())
-    if best.x is None:
+    best = best_remaining(context, snapshot)
+    if best is None:
         return f"{verdict.rule}: {verdict.reason}.\nNothing remains to be evaluated."
-    [params] = context.domain.decode(best.x[None, :])
-    chance = math.exp(float(snapshot.belief.log_chance(best.x[None, :])[0]))
-    cost = math.exp(_log_price(snapshot, best.x))
     return (
-        f"{verdict.rule}: {verdict.reason}.\nThe likeliest for its price is {settings(params)}: it"
-        f" keeps all limits with probability {quantity(chance)} and costs"
-        f" {context.options.units.cost(cost)}."
+        f"{verdict.rule}: {verdict.reason}.\nThe likeliest for its price is"
+        f" {settings(best.params)}: it keeps all limits with probability {quantity(best.chance)}"
+        f" and costs {context.options.units.cost(best.cost)}."
     )
 
 
@@ -126,41 +124,33 @@ def _of_success(context: StudyContext, snapshot: Snapshot) -> list[str]:
 
 
 def _remaining(
-    snapshot: Snapshot,
-    rules: list[StoppingRule],
-    decode: Callable[[Array], list[dict[str, Any]]],
-    said: AnswerUnits,
-) -> str:
+    context: StudyContext, snapshot: Snapshot, best: Remaining | None, who: str, lams: list[float]
+) -> list[str]:
     """The best remaining candidate, its expected gain and cost, and the lam at which to go on."""
-    with_money, who_pays = beyond_budget(snapshot), ""
-    best = with_money.sup(LogEIPC())
-    if best.x is None:
-        return "Nothing remains to be evaluated."
-    if with_money is not snapshot:
-        who_pays = "Nothing that remains is affordable. With more money: t"
-    log_cost = _log_price(snapshot, best.x)
-    gain, cost = math.exp(best.value + log_cost), math.exp(log_cost)
-    has_lam = any(traits_of(rule).lam is not None for rule in rules)
-    who = "One" if has_lam else "No rule here has a lam; the PBGI rule"
-    gained, unit = said.gain(gain), said.lam
+    said = context.options.units
+    if best is None or best.gain is None or best.lam is None:
+        return ["Nothing remains to be evaluated."]
+    gained, unit = said.gain(best.gain), said.lam
     if snapshot.loss is not None:
-        gained = f"be worth {in_currency(gain, snapshot.currency)} more"
+        gained = f"be worth {in_currency(best.gain, snapshot.currency)} more"
         unit = f"{snapshot.currency or 'units of worth'} per {said.cost_unit or 'unit of cost'}"
-    lams = [lam for rule in rules if (lam := traits_of(rule).lam) is not None]
-    return (
-        f"{who_pays or 'T'}he best remaining candidate is"
-        f" {settings(decode(best.x[None, :])[0])}: it is expected"
-        f" to {gained} and costs {said.cost(cost)}.\n{who} would go on for any lam below"
-        f" {quantity(exp_or_inf(best.value), *lams)} ({unit})."
-    )
+    the = "The" if best.affordable else "Nothing that remains is affordable. With more money: the"
+    what = f"it is expected to {gained} and costs {said.cost(best.cost)}"
+    return [
+        f"{the} best remaining candidate is {settings(best.params)}: {what}.",
+        f"{who} would go on for any lam below {quantity(best.lam, *lams)} ({unit}).",
+    ]
 
 
 def _remaining_actions(
     context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
 ) -> list[str]:
     """The best remaining candidate; where repeats are allowed, the best observation to make."""
+    best = best_remaining(context, snapshot)
+    lams = [lam for rule in rules if (lam := traits_of(rule).lam) is not None]
+    who = "One" if lams else "No rule here has a lam; the PBGI rule"
     if not values_one_observation(snapshot):
-        return [_remaining(snapshot, rules, context.domain.decode, context.options.units)]
+        return _remaining(context, snapshot, best, who, lams)
     lines, said = [], context.options.units
     for trial in context.state.pending.values():
         if trial.repeats is not None:
@@ -168,21 +158,15 @@ def _remaining_actions(
             price = trial.expected_cost or 0.0
             worth = _worth(trial.worth or 0.0, price, "knowing it better", said)
             lines.append(f"{what}: {worth}.")
-    best = best_observation(snapshot)
-    if best is None or best.gain <= 0.0:
+    if best is None or best.gain is None or best.lam is None:
         return [*lines, "No observation is expected to change which configuration is the best."]
-    if best.row is None:
-        what, it = f"evaluates {settings(context.domain.decode(best.x[None, :])[0])}", "it"
-    else:
-        number = context.history.succeeded[best.row].number
-        what, it = f"is a repeat of trial {number}", "knowing it better"
-    has_lam = any(traits_of(rule).lam is not None for rule in rules)
-    who = "One" if has_lam else "No rule here has a lam; the PBGI rule"
-    rate = quantity(best.gain / best.price)
+    what, it = f"evaluates {settings(best.params)}", "it"
+    if best.repeats is not None:
+        what, it = f"is a repeat of trial {best.repeats}", "knowing it better"
     return [
         *lines,
-        f"The best remaining action {what}: {_worth(best.gain, best.price, it, said)}.",
-        f"{who} would go on for any lam below {rate} ({said.lam}).",
+        f"The best remaining action {what}: {_worth(best.gain, best.cost, it, said)}.",
+        f"{who} would go on for any lam below {quantity(best.lam)} ({said.lam}).",
     ]
 
 

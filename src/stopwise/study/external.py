@@ -17,14 +17,13 @@ from stopwise.errors import InputError
 from stopwise.record.events import TrialAsked
 from stopwise.record.history import Trial
 from stopwise.stopping import StoppingRule, Verdict
+from stopwise.study.choosing import LIGHT
 from stopwise.study.deciding import Deciding
 from stopwise.study.evaluation import Evaluation, unpacked
 from stopwise.study.exclusive import exclusive
 from stopwise.study.signatures import spells_out_options
 from stopwise.study.study import Study
 from stopwise.study.telling import Value, observations_of
-
-_LIGHT = Search(raw=128, restarts=2)
 
 
 class ExternalStudy(Study):
@@ -74,14 +73,17 @@ class ExternalStudy(Study):
         return trial
 
     @exclusive
-    def ask_beside(self) -> Trial:
-        """One more configuration beside pending ones, for somebody who waits.
+    def ask_beside(self, *, light: bool = True) -> Trial:
+        """One more configuration beside pending ones.
 
-        The search for it is lighter than that of ``ask``: what the pending ones will give is only
-        believed, so its choice is less certain than its search.
+        What the pending ones will give is only believed, so no signal is recorded for it.
+
+        Args:
+            light: Whether somebody waits for it. The search is then lighter than that of ``ask``:
+                its choice is less certain than its search.
         """
         self._context.log.check_writable()
-        return self._asking.trials(1, None, _LIGHT)[0]
+        return self._asking.trials(1, None, LIGHT if light else self._search)[0]
 
     @exclusive
     def tell(

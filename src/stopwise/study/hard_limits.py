@@ -36,7 +36,8 @@ def is_exhausted(context: StudyContext) -> bool:
         return False
     finished = encoded.failed if context.options.replicates else encoded.all
     taken = np.vstack([finished(state.history), encoded.pending(state.pending)])
-    return len(set(domain.key(taken))) == len(domain)
+    listed = domain.index_of(taken)
+    return len(set(listed[listed >= 0].tolist())) == len(domain)
 
 
 def exhausted_verdict(n: int) -> Verdict:

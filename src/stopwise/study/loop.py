@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import closing
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -17,6 +18,7 @@ from stopwise.errors import InputError, InputTypeError
 from stopwise.record.history import Trial
 from stopwise.record.journal import ResumeWarning, has_begun
 from stopwise.study import Study
+from stopwise.study.direction import warn_of_minimising
 from stopwise.study.display import Silent
 from stopwise.study.options import check_names
 from stopwise.study.result import Result
@@ -70,14 +72,14 @@ def minimize(
         >>> result.verdict.rule
         'pbgi'
     """
-    study, cost = _begun(space, "minimize", journal, options), options.get("cost")
+    study = _begun(space, "minimize", journal, options)
     with (
         closing(study),
         interrupts_noted(study),
         saved_if_lost(study),
         _progress(progress) as display,
     ):
-        return _run(objective, study, cost, executor, workers, display)
+        return _run(objective, study, options, executor, workers, display)
 
 
 @spells_out_options(leave_out=["direction"])
@@ -92,14 +94,14 @@ def maximize(
     **options: Any,  # noqa: ANN401  StudyOptions checks them
 ) -> Result:
     """Maximise an objective; see ``minimize``."""
-    study, cost = _begun(space, "maximize", journal, options), options.get("cost")
+    study = _begun(space, "maximize", journal, options)
     with (
         closing(study),
         interrupts_noted(study),
         saved_if_lost(study),
         _progress(progress) as display,
     ):
-        return _run(objective, study, cost, executor, workers, display)
+        return _run(objective, study, options, executor, workers, display)
 
 
 def _begun(
@@ -115,6 +117,8 @@ def _begun(
     also = ("journal", "executor", "workers", "progress")
     check_names(options, owner=f"{direction}()", leave_out=("direction",), also=also)
     if journal is None or not has_begun(journal):
+        if direction == "minimize":
+            warn_of_minimising(options)
         return Study(space, direction=direction, journal=journal, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResumeWarning)  # its notes are given to the caller's line
@@ -127,12 +131,13 @@ def _begun(
 def _run(
     objective: Objective,
     study: Study,
-    cost: object,
+    options: Mapping[str, Any],
     executor: Executor | None,
     workers: int | None,
     progress: Silent,
 ) -> Result:
     _check_callable(objective)
+    cost = options.get("cost")
     if executor is None and workers is not None:
         message = (
             f"workers={workers!r} without an executor: give one too, such as"
@@ -148,7 +153,7 @@ def _run(
         _run_in_turn(objective, study, cost, progress)
     else:
         _run_side_by_side(objective, study, cost, executor, slots, progress)
-    result = study.result()
+    result = _naming_kept_cap(study.result(), options)
     progress.end(study, result)
     if result.best is None and len(result.history):
         first = result.history[0].message or "no message"
@@ -156,6 +161,15 @@ def _run(
         message = f"no evaluation has {done}; the first of {len(result.history)} said: {first}"
         warnings.warn(message, UserWarning, stacklevel=3)
     return result
+
+
+def _naming_kept_cap(result: Result, options: Mapping[str, Any]) -> Result:
+    """A cap that this call does not give is that of the journal: its verdict says so."""
+    verdict = result.verdict
+    if verdict.rule != "max-trials" or "max_trials" in options:
+        return result
+    kept = "max_trials is left out here, so that of the journal holds: give another, or None"
+    return replace(result, verdict=replace(verdict, reason=f"{verdict.reason} ({kept})"))
 
 
 def _run_in_turn(objective: Objective, study: Study, cost: object, progress: Silent) -> None:

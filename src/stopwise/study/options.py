@@ -30,6 +30,7 @@ from stopwise.core.checks import (
     checked_failures,
     checked_noise,
     checked_replicates,
+    checked_switch,
     checked_whole,
     listed,
     minimised_bounds,
@@ -134,6 +135,8 @@ class StudyOptions:
         max_trials: A hard cap on trials, the initial design included.
         value_name: The value in your words, with its unit: ``"misread %"``.
         cost_unit: The unit of costs: ``"$"``, ``"GPU hours"``; of ``cost="seconds"`` it is known.
+        off_table: Whether data may be told that are in no row of ``Candidates``. They teach the
+            model and count as found, and are never proposed.
         stages: Experimental. Of evaluations that report as they go, such as training runs: the
             steps at which they do, ``sw.Stages(81, eta=3)``. A run may then be left at a stage
             and taken up again; see ``Study.next``.
@@ -162,6 +165,7 @@ class StudyOptions:
     max_trials: int | None = _option(None, may_change=True)
     value_name: str | None = _option(None, may_change=True)
     cost_unit: str | None = _option(None, may_change=True)
+    off_table: bool = _option(False, may_change=True)  # noqa: FBT003  a default
     stages: Stages | int | Sequence[int] | None = _option(None, codec.STAGES)
 
     def __post_init__(self) -> None:
@@ -183,6 +187,7 @@ class StudyOptions:
             "value_name": checked_name("value_name", self.value_name),
             "cost_unit": checked_name("cost_unit", self.cost_unit),
             "stages": checked_stages(self.stages),
+            "off_table": checked_switch("off_table", self.off_table),
         }
         if self.lam is not None or self.utility is not None:  # a utility is in units of cost
             checked["lam"] = 1.0 if self.lam is None else check_lam(self.lam)

@@ -26,6 +26,7 @@ from stopwise.study.initial_design import InitialDesign
 from stopwise.study.notebook import of_study
 from stopwise.study.options import StudyOptions
 from stopwise.study.readings import Readings, readings_of
+from stopwise.study.remaining import Remaining, best_remaining
 from stopwise.study.result import Best
 from stopwise.study.snapshots import Snapshots
 
@@ -150,6 +151,18 @@ class ReadableStudy:
         """How the model reads bad values, and the trust in its promises; None if in one way."""
         now = self._snapshots.now() if self.history.succeeded else None
         return None if now is None else readings_of(self._context, now.belief.objective)
+
+    @exclusive
+    @single_threaded
+    def remaining(self) -> Remaining | None:
+        """What could be evaluated next, with its expected gain and price: the verdict is about it.
+
+        None before the initial design is done, where nothing remains, and with stages, where
+        ``next`` chooses between runs.
+        """
+        if self.options.stages is not None or not self._design.is_done:
+            return None
+        return best_remaining(self._context, self._snapshots.now())
 
     @exclusive
     @single_threaded

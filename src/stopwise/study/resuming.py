@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, NamedTuple
 
-from stopwise.core.space import Space, as_domain
+from stopwise.core.space import Domain, Space, as_domain
+from stopwise.core.space.finite import accepting_off_table
 from stopwise.errors import InputError
 from stopwise.record.events import StudyResumed
 from stopwise.record.journal import Journal, JournalContent, look_at, reopen
@@ -81,9 +82,10 @@ def _resumed(
     with content.reading_header():
         begun_by = content.header["version"]
         space = _space(content.header["space"], given.pop("space", None))
-        domain = as_domain(space)
-        params, written = ParamsCodec(domain), content.options
+        params, written = ParamsCodec(as_domain(space)), content.options
         values = {**option_values_from_json(written, params), **given}
+        domain = _domain(space, values)
+    _refuse_to_close(written, values)
     changes = _checked_changes(written, given, params)
     _demand_own(values)
     options, state = StudyOptions.of(values), content.state(domain)
@@ -109,8 +111,8 @@ def load(path: str | PathLike[str]) -> ResumedStudy:
             entry = written["parameters"][name]
             entry["choices"] = [c["own"] if isinstance(c, dict) else c for c in entry["choices"]]
         space = space_from_json(written)
-        domain = as_domain(space)
-        values = option_values_from_json(content.options, ParamsCodec(domain))
+        values = option_values_from_json(content.options, ParamsCodec(as_domain(space)))
+        domain = _domain(space, values)
     notes = []
     stand_ins = (("cost", "reported"), ("acquisition", "logeipc"), ("surrogate", "plain"))
     for name, stand_in in stand_ins:
@@ -131,6 +133,21 @@ def load(path: str | PathLike[str]) -> ResumedStudy:
             values[name] = [rule for rule in values[name] if not owned(rule)]
     values["stopping"] = values["stopping"] or ["immediate"]
     return ResumedStudy(space, StudyOptions.of(values), content.state(domain), tuple(notes), None)
+
+
+def _domain(space: Space, values: Mapping[str, Any]) -> Domain:
+    """The domain in which told data are read."""
+    domain = as_domain(space)
+    return accepting_off_table(domain) if values.get("off_table") is True else domain
+
+
+def _refuse_to_close(written: Mapping[str, Json], values: Mapping[str, Any]) -> None:
+    if written.get("off_table") and not values["off_table"]:
+        message = (
+            "off_table=False, but this study accepts data off its table, and may have some: leave"
+            " it out."
+        )
+        raise InputError(message)
 
 
 def _space(written: Json, given: Space | None) -> Space:

@@ -24,6 +24,7 @@ from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Space, as_domain
+from stopwise.core.space.finite import accepting_off_table
 from stopwise.core.space.held import Holding
 from stopwise.record.events import (
     TrialTold,
@@ -39,6 +40,7 @@ from stopwise.study.budget_worth import WorthRecorder
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.deciding import Deciding, made_rules, obeyed_rules
+from stopwise.study.direction import warn_of_direction
 from stopwise.study.evaluation import Evaluation, unpacked
 from stopwise.study.event_log import EventLog
 from stopwise.study.exclusive import exclusive
@@ -96,6 +98,7 @@ class Study(StagedStudy):
         journal: str | PathLike[str] | None = None,
         **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
+        warn_of_direction(options)
         space, options = plain_space(space, options)
         checked = StudyOptions.of(options, also=("journal",))
         self._set_up(space, checked, EventLog())
@@ -110,10 +113,12 @@ class Study(StagedStudy):
         self.space, self.options = space, options
         self.direction, self.seed = options.direction, options.seed
         self.max_trials = options.max_trials
-        self.domain = domain = as_domain(space, options.constraints)  # type: ignore[arg-type]
+        domain = as_domain(space, options.constraints)  # type: ignore[arg-type]
+        if options.start_from:  # which is proposed, so it is never off the table
+            domain.encode(options.start_from)  # type: ignore[arg-type]  # a list by now
+        self.domain = domain = accepting_off_table(domain) if options.off_table else domain
         self.cost_model = costs = cost_model(options.cost, space)
         model = ModelUpdates(domain, costs, options, self._refits)
-        model.encoded.encode(options.start_from)  # type: ignore[arg-type]  # a list by now
         budget = Budget(options.budget)
         self._context = context = StudyContext(options, domain, costs, log, model, budget)
         self._spending = spending = Spending(context)
@@ -145,7 +150,7 @@ class Study(StagedStudy):
                 first; False if somebody else is at work on them.
             **given: Objects that a file cannot hold (a function as ``cost=``, a rule that you
                 wrote), and options to change: lam, stopping, watch, acquisition, budget,
-                max_trials, value_name, cost_unit.
+                max_trials, value_name, cost_unit, off_table.
         """
         study = cls._of(resume(path, given, _VERSION, again=again))
         for note in study.notes:

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import warnings
+from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 from stopwise.core.beliefs.prices import COST_WORDS
@@ -65,6 +68,7 @@ def _check_equal_rows(space: Candidates, cost: str) -> None:
 
 
 def _warn_of(space: Candidates) -> None:
+    _warn_of_texts(space)
     first = space.domain.params(0)
     odd = [(name, what) for name in space.names if (what := looks_like(name, first[name]))]
     if not odd or space.params_named:
@@ -77,8 +81,45 @@ def _warn_of(space: Candidates) -> None:
         f"of the table's columns {words}, taken for parameters so far.{hint}"
         f" sw.Candidates(rows, drop={names!r}) leaves it out, and params=[...] says which columns"
         " are parameters.",
-        stacklevel=4,
+        stacklevel=5,
     )
+
+
+def _warn_of_texts(space: Candidates) -> None:
+    rows = space.domain.rows or ()
+    for name in space.names:
+        why = None if name in space.declared else why_choices([row[name] for row in rows])
+        if why is not None:
+            warnings.warn(
+                f"the column {name!r} {why}, so it is taken for choices, which have no order:"
+                " convert it to numbers, or say that they are choices:"
+                f" sw.Candidates(rows, space={{{name!r}: sw.Categorical([...])}}).",
+                stacklevel=6,
+            )
+
+
+def why_choices(values: Sequence[object]) -> str | None:
+    """Why a column is one of choices although most of its values look like numbers, in words.
+
+    None where they do not, and where all of them are numbers.
+    """
+    distinct = {value for value in values if not isinstance(value, bool)}
+    texts = sorted(value for value in distinct if isinstance(value, str))
+    written = [text for text in texts if _reads_as_number(text)]
+    numbers = [value for value in distinct if isinstance(value, Real)]
+    if not texts or 2 * (len(numbers) + len(written)) <= len(distinct):
+        return None
+    others = [text for text in texts if text not in written]
+    if written and not others:
+        return f"has numbers that are written as text ({written[0]!r})"
+    return f"has numbers and also {', '.join(map(repr, others[:3]))}"
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def looks_like(name: str, cell: object) -> str | None:

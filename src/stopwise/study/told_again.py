@@ -7,7 +7,9 @@ can be asked whether it would have stopped, and before each whether going on was
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from stopwise.core.beliefs.prices import is_known
 from stopwise.record.events import TrialAsked, TrialContinued
@@ -45,11 +47,14 @@ class StudyToldAgain:
     Args:
         study: The study whose reports are told again.
         lam: What a unit of cost is worth.
+        params: The configurations of trials, by number, if they are not those of the study.
     """
 
-    def __init__(self, study: Study, lam: float) -> None:
+    def __init__(
+        self, study: Study, lam: float, params: Mapping[int, Mapping[str, Any]] | None = None
+    ) -> None:
         state = study._context.state  # noqa: SLF001  as above
-        self._params = {o.number: o.params for o in state.history} | {
+        self._params = params or {o.number: o.params for o in state.history} | {
             number: trial.params for number, trial in state.pending.items()
         }
         self._numbers: dict[int, int] = {}  # those of this study, by those of the other
@@ -57,6 +62,11 @@ class StudyToldAgain:
         self._study = Study.__new__(Study)
         self._study._set_up(study.space, options, EventLog())  # noqa: SLF001  as above
         self._is_known = is_known(study.cost_model)
+
+    @property
+    def study(self) -> Study:
+        """The study that is told."""
+        return self._study
 
     @property
     def spent(self) -> float:

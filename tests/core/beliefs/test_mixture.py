@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from stopwise.core.beliefs.laws import (
     Bounded,
@@ -164,6 +164,45 @@ def test_a_quantile_at_a_jump_is_the_jump():
     value, slopes = bounded.quantile(-0.6)
     assert value[0] == 0.0
     assert [float(slope[0]) for slope in slopes] == [0.0] * 4
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, np.inf), (-np.inf, 0.9), (0.0, 0.9)])
+def test_a_quantile_of_laws_that_are_clipped_alike_is_the_inverse_of_their_cdf(low, high):
+    inside = [normal((0.1, 0.3)), SoftWarped(normal((0.4, 0.5)), 0.3, 0.2), normal((0.7, 0.1))]
+    weights = np.array([0.5, 0.3, 0.2])
+    law = Mixture(weights, [Bounded(each, low, high) for each in inside])
+
+    def cdf(level):
+        return sum(w * each.cdf(level).value[0] for w, each in zip(weights, inside, strict=True))
+
+    for z in (-3.0, -1.0, -0.2, 0.0, 0.4, 1.0, 2.5):
+        p = stats.norm.cdf(z)
+        root = optimize.brentq(lambda v, p=p: cdf(v) - p, -9.0, 1e9, xtol=1e-14)
+        value, slopes = law.quantile(z)
+        assert value[0] == pytest.approx(np.clip(root, low, high), rel=1e-9, abs=1e-12)
+        searched = law._searched_quantile(z)
+        np.testing.assert_allclose(value, searched.value, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(slopes, searched.slopes, rtol=1e-6, atol=1e-9)
+        assert low < root < high or np.all(np.array(slopes) == 0.0)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, np.inf), (-np.inf, 0.9), (0.0, 0.9)])
+@pytest.mark.parametrize("price", [1e-9, 1e-3, 0.02, 0.3, 2.0])
+def test_a_fair_value_of_laws_that_are_clipped_alike_is_the_root_of_their_ei(low, high, price):
+    inside = [normal((0.1, 0.3)), SoftWarped(normal((0.4, 0.5)), 0.3, 0.2), normal((0.7, 0.1))]
+    law = Mixture([0.5, 0.3, 0.2], [Bounded(each, low, high) for each in inside])
+    fair, searched = law.fair_value(price), law._searched_fair_value(price)
+    assert law.log_ei(fair.value).value[0] == pytest.approx(np.log(price), abs=1e-11)
+    np.testing.assert_allclose(fair.value, searched.value, rtol=1e-11)
+    np.testing.assert_allclose(fair.slopes, searched.slopes, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fair.d_log_price, searched.d_log_price, rtol=1e-9)
+
+
+def test_a_quantile_of_laws_that_are_clipped_differently_is_searched_for():
+    both = [normal((0.0, 1.0)), normal((0.5, 1.0))]
+    for lows in ((0.0, 0.1), (np.zeros(1), np.zeros(1))):
+        law = Mixture([0.5, 0.5], [Bounded(b, low) for b, low in zip(both, lows, strict=True)])
+        same(law.quantile(0.7), law._searched_quantile(0.7))
 
 
 def test_a_quantile_between_very_different_components():

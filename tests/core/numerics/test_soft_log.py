@@ -40,6 +40,17 @@ def test_beyond_the_knee_it_is_the_integral_of_its_slope(knee, tau, over):
     assert_allclose(log_slope_of_soft_log(y, knee, tau), float(slope), rtol=1e-9)
 
 
+def test_a_ratio_larger_than_any_number_has_a_logarithm():
+    y, tau = np.array([1e300, 0.5, 1e-300, -1.0]), 1e-80
+    with np.errstate(all="raise", under="ignore"):
+        value, log_slope = soft_log(y, 0.0, tau), log_slope_of_soft_log(y, 0.0, tau)
+    with mp.workdps(30):
+        logs = [float(mp.log1p(max(mp.mpf(each), 0) / mp.mpf(tau))) for each in y]
+    assert_allclose(value, [*(tau * log for log in logs[:3]), -1.0], rtol=1e-12)
+    assert_allclose(log_slope, np.negative(logs), rtol=1e-12)
+    assert soft_log(np.inf, 0.0, tau) == np.inf
+
+
 @KNEES
 def test_the_inverse_and_its_slope(knee, tau):
     y = knee + np.append(-BEYOND, BEYOND)

@@ -12,6 +12,7 @@ from typer import Typer
 from typer.testing import CliRunner
 
 import stopwise as sw
+from stopwise.core.quantity import quantity
 from stopwise.errors import InputError, InputTypeError
 from stopwise.study.external import ExternalStudy
 from stopwise.tools.audit._inferred_space import infer_space
@@ -164,7 +165,7 @@ def test_rows_that_cannot_be_used_are_counted_named_and_left_out(tmp_path, found
     rows = history()
     odd = [
         {**rows[0], "value": "nan"},
-        {**rows[1], "value": "crashed"},
+        {**rows[1], "value": "crashed", "cost": ""},
         {**rows[2], "cost": 0},
         {**rows[3], "lr": ""},
     ]
@@ -173,9 +174,53 @@ def test_rows_that_cannot_be_used_are_counted_named_and_left_out(tmp_path, found
     [note] = other.notes
     assert note == (
         "4 of 28 rows are left out (row 1: value is None; row 2: value is 'crashed'; row 3: cost"
-        " is 0; row 4: lr is missing)"
+        " is 0; row 4: lr is missing); what they cost,"
+        f" {quantity(rows[0]['cost'] + rows[3]['cost'])} in all, does not count as spent (a row"
+        " that was evaluated and failed counts if its value is a word such as failed)"
     )
     assert other["convergence"] == found["convergence"]
+
+
+@pytest.mark.parametrize("value", ["crashed", math.inf])
+def test_a_row_that_failed_and_was_paid_for_counts_as_spent(found, value):
+    rows = history()
+    rows.insert(20, {**rows[3], "value": value, "cost": 70.0})
+    other = sw.audit(rows, lam=0.01, rules=["convergence"])
+    counted = f"1 of 25 rows count as failed evaluations (row 21: value is {value!r})"
+    assert other.notes == (f"{counted}; they cost 70 of what was spent",)
+    assert (other.n, other.best) == (found.n, found.best)
+    assert other.spent == pytest.approx(found.spent + 70.0)
+    before, after = found["convergence"], other["convergence"]
+    assert (after.stopped_at, after.lost) == (before.stopped_at, before.lost)
+    assert after.saved == pytest.approx(before.saved + 70.0 * (before.stopped_at < 20))
+    assert other.study.history[20].failed
+    assert other.heading.startswith("24 evaluations and 1 without a value (the first ")
+    assert other.as_json()["without_value"] == 1
+
+
+def test_failures_of_a_record_without_parameters_count_too():
+    rows = [{"value": value, "cost": 1.0} for value in RESULTS]
+    rows.insert(6, {"value": "out of memory", "cost": 30.0})
+    found = sw.audit(rows, rules=["convergence"])
+    assert (found.n, found.spent) == (10, 40.0)
+    assert found["convergence"].stopped_at == 9
+    assert found["convergence"].saved == 1.0
+    best = RESULTS.index(min(RESULTS))
+    assert any(f"evaluation {best + 1} of 11; since then 36 was" in note for note in found.notes)
+
+
+def test_a_table_of_which_every_row_failed_has_nothing_to_audit():
+    rows = [{**row, "value": "crashed"} for row in history()]
+    with pytest.raises(InputError, match="nothing is left to audit: 24 of 24 rows count as fail"):
+        sw.audit(rows)
+
+
+def test_numbers_that_are_texts_are_said_to_be_choices():
+    rows = [{**row, "steps": str(at % 4)} for at, row in enumerate(history())]
+    notes = sw.audit(rows, rules=["immediate"]).notes
+    said = "column 'steps' has numbers that are written as text ('0'), so it is taken for choices"
+    assert any(note.startswith(said) for note in notes)
+    assert not any("choices" in note for note in sw.audit(history(), rules=["immediate"]).notes)
 
 
 def test_an_order_column_sorts(found):
@@ -415,7 +460,7 @@ def test_a_record_without_parameters_is_judged_by_its_values_alone(tmp_path):
     notes = "\n".join(found.notes)
     assert "left out: pbgi, logeipc-med, srgap-med, ucb-lcb, prb" in notes
     assert "evaluation 4 of 10; since then 45 was spent, worth 0.45 at lam = 0.01" in notes
-    assert "1 of 11 rows are left out (row 11: value is None)" in notes
+    assert "1 of 11 rows are left out (row 11: value is None); what they cost, 11 in all," in notes
     assert "Parameters, as taken" not in str(found)
     assert found.study is None
 

@@ -4,6 +4,7 @@
 import contextlib
 import io
 import json
+import math
 import multiprocessing
 import os
 import re
@@ -93,7 +94,11 @@ def test_a_study_by_commands_is_the_study_in_one_process(begin):
         assert told.out == f"trial {trial.number} gave {value:.4g}, at a cost of {seconds}\n"
         study.tell(trial, value, cost)
     assert answer.code == 3
-    assert answer.out == f"{study.should_stop().rule}: {study.should_stop().reason}.\n"
+    said, best = answer.out.splitlines()
+    assert said == f"{study.should_stop().rule}: {study.should_stop().reason}."
+    x, kind = study.best.params.values()
+    found = f"{study.best.value:.4g}, with x = {x!r}, kind = {kind}"  # as it is to be typed again
+    assert best == f"The best so far is trial {study.best.number}: {found}."
     assert sw.Study.load(journal).history == study.history
     assert sw.Study.load(journal).traces == study.traces
 
@@ -106,6 +111,15 @@ def test_the_file_and_the_options_say_what_the_study_is(begin):
     assert (options.lam, options.budget, options.max_trials) == (0.5, 9.0, 4)
     assert (options.direction, options.seed, options.noise) == ("maximize", 5, "learn")
     assert options.cost is None
+
+
+def test_a_value_of_which_more_is_better_is_asked_about(tmp_path):
+    (tmp_path / "space.toml").write_text(SPACE)
+    new = ("new", tmp_path / "s", "--space", tmp_path / "space.toml", "--lam", "1")
+    done = stopwise(*new, "--value-name", "accuracy")
+    assert done.code == 2
+    assert "more is mostly better: say --maximize, or direction = " in done.err
+    assert stopwise(*new, "--value-name", "accuracy", "--maximize").code == 0
 
 
 def test_keys_of_a_program_are_named_as_unused(tmp_path):
@@ -141,6 +155,22 @@ def test_negative_values_failures_outcomes_and_data_from_elsewhere(begin):
     assert (third.params, third.charged) == ({"x": 0.5, "kind": "a"}, False)
 
 
+def test_data_off_a_table_are_told_by_an_option(tmp_path):
+    journal = tmp_path / "table.jsonl"
+    rows = [{"x": x} for x in (0.0, 1.0, 2.0)]
+    sw.Study(sw.Candidates(rows), lam=1.0, journal=journal).close()
+    elsewhere = ("tell", journal, "new", "0.31", "--params", '{"x": 1.5}')
+    refused = stopwise(*elsewhere)
+    assert refused.code == 2
+    assert "off_table=True" in refused.err
+    assert "stopwise tell --off-table" in refused.err
+    told = stopwise(*elsewhere, "--off-table")
+    assert (told.code, told.out) == (0, "trial 0 gave 0.31, at a cost of 1\n")
+    assert "off_table is now True; it was False" in told.err
+    assert stopwise("tell", journal, "new", "0.4", "--params", '{"x": 0.5}').code == 0
+    assert stopwise("verdict", journal).out.endswith("is trial 0: 0.31, with x = 1.5.\n")
+
+
 def test_the_verdict_has_everything(begin):
     journal = begin("", "--lam", "0.01", "--max-trials", "1")
     stopwise("ask", journal)
@@ -156,6 +186,33 @@ def test_the_verdict_has_everything(begin):
     assert (found["told"], found["spent"], found["lam"], found["pending"]) == (1, 2.0, 0.01, [])
     assert (found["best"]["number"], found["best"]["value"]) == (0, 0.25)
     assert found["explanation"][0].startswith("max-trials: 1 of at most 1")
+    assert found["remaining"] is None  # the initial design is not done
+
+
+def test_the_verdict_as_json_names_what_it_is_about(begin):
+    journal = begin('[search]\nsurrogate = "plain"\nn_initial = 3\n', "--lam", "0.5")
+    for _ in range(3):
+        trial = stopwise("ask", journal, "--json").json
+        stopwise("tell", journal, trial["number"], repr(loss(trial["params"])), "--cost", "2")
+    found = stopwise("verdict", journal, "--json").json
+    left = found["remaining"]
+    assert set(left["params"]) == {"x", "kind"}
+    assert (left["repeats"], left["chance"], left["affordable"]) == (None, 1.0, True)
+    assert left["lam"] == pytest.approx(left["expected_gain"] / left["expected_cost"])
+    assert f"expected to gain {left['expected_gain']:.4g}" in found["reason"]
+    assert found["value"] == pytest.approx(math.log(left["lam"]))
+    study = sw.Study.load(journal)
+    assert left["params"] == study.remaining().params
+    assert f"x = {left['params']['x']:.4g}, kind = {left['params']['kind']}" in study.explain()
+
+
+def test_the_verdict_says_when_there_is_no_best_one(begin):
+    journal = begin("", "--lam", "0.5")
+    assert stopwise("verdict", journal).out.endswith("\nNothing has been told yet.\n")
+    stopwise("ask", journal)
+    stopwise("tell", journal, 0, "--failed", "no power", "--cost", "2")
+    last = stopwise("verdict", journal).out.splitlines()[-1]
+    assert last == "No best one yet: all 1 failed."
 
 
 def test_with_a_budget_alone_the_verdict_says_what_it_is_worth(begin):
@@ -164,7 +221,8 @@ def test_with_a_budget_alone_the_verdict_says_what_it_is_worth(begin):
     for _ in range(5):
         trial = stopwise("ask", journal, "--json").json
         stopwise("tell", journal, trial["number"], repr(loss(trial["params"])))
-    first, second = stopwise("verdict", journal).out.splitlines()
+    first, second, third = stopwise("verdict", journal).out.splitlines()
+    assert third.startswith("The best so far is trial ")
     assert first.startswith("budget: 4 of 9 are left, and at the lam of ")
     assert first.endswith(" the next evaluation is worth its price: go on.")
     assert second.startswith("The budget has set lam = ")

@@ -431,7 +431,30 @@ def test_the_live_view_fits_a_narrow_terminal(a_terminal, monkeypatch):
     plain = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())  # colours take no room
     lines = CONTROL.sub("\n", plain).split("\n")
     assert max(map(len, lines)) <= 30
-    assert any(re.fullmatch(r"   left  the best candidate .*…", line) for line in lines)
+    together = " ".join(" ".join(lines).split())  # sentences go on below
+    assert re.search(r" left the best candidate left is expected to gain [\d.]+ for 1 ", together)
+    assert any(re.fullmatch(r"running  trial .*…", line) for line in lines)  # a list is cut
+
+
+def test_no_sentence_of_the_live_view_is_cut_at_80_columns(a_terminal, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    stream = Terminal()
+    study = sw.Study(TABLE, lam=0.05, value_name="misread of the second kind %", cost_unit="GPU h")
+    with Progress(stream=stream) as progress:
+        progress.begin(study)
+        for _ in range(6):
+            trial = study.ask()
+            study.tell(trial, valley(trial.params), None)
+            study.should_stop()
+            progress.changed(study)
+        view = view_of(study)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
+    shown = " ".join(" ".join(screen(plain)).split())
+    assert max(map(len, screen(plain))) <= 80
+    for sentence in (view.best, view.spent.text.partition(";")[0], view.next, view.stops[0].text):
+        assert len(sentence) > 0
+        assert sentence in shown
+    assert len(f"   left  {view.next}") > 80
 
 
 def test_the_live_view_shows_it_all(a_terminal):

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info
 
 import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.stopping import GSS, PBGI, UCBLCB, After, Convergence, Smoothed
 from stopwise.tools import report
+from stopwise.tools.report import _page
 from stopwise.tools.report._axis import Axis, axis_of, number, thinned
 from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._markup import Markup, el, shortened
@@ -571,3 +573,16 @@ def test_a_study_that_failures_ended_says_so():
     assert "Why it stopped: </strong>The last 10 evaluations failed, the latest with" in text
     assert "out of &lt;memory&gt;" in text
     assert "The last word was with failures." in text
+
+
+def test_a_page_is_computed_by_one_blas_thread(monkeypatch):
+    used = []
+    monkeypatch.setattr(_page, "Facts", lambda study: used.append(blas_threads()) or Facts(study))
+    before = blas_threads()
+    page(study_of("five"))
+    assert used == [{1}]
+    assert blas_threads() == before
+
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}

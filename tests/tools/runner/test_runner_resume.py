@@ -150,6 +150,42 @@ def test_what_may_not_change_is_refused(folder, old, new, says, arguments, run):
     assert (folder / "tune.jsonl").read_bytes() == before
 
 
+def test_a_wrong_key_of_the_value_is_corrected_before_anything_was_measured(folder, run):
+    changed(folder, 'key = "loss"', 'key = "lost"')
+    changed(folder, "max_trials = 8", "max_trials = 2")
+    code, out, _ = run(folder)  # its two trials print no "lost"
+    assert code == 0
+    assert "No trial has succeeded." in out
+    changed(folder, 'key = "lost"', 'key = "loss"')
+    code, _, err = run(folder)  # what failed would teach where evaluations fail
+    assert code == 2
+    assert 'value.key was "lost" and is "loss"' in err
+    assert "No value is on record there, so nothing is lost by beginning afresh: remove" in err
+    assert "remove tune.jsonl and run again." in err
+    (folder / "tune.jsonl").unlink()
+    assert run(folder)[0] == 0
+    assert [o.value is None for o in sw.Study.load(folder / "tune.jsonl").history] == [False] * 2
+
+
+def test_a_key_may_change_while_no_trial_has_ended(folder, run):
+    changed(folder, 'key = "loss"', 'key = "lost"')
+    changed(folder, "max_trials = 8", "max_trials = 1")
+    sw.Study(  # as a run leaves it that was interrupted in its first trial
+        {"lr": sw.Real(0.01, 1.0, log=True), "steps": sw.Integer(5, 60)},
+        lam=1e-6,
+        max_trials=1,
+        journal=folder / "tune.jsonl",
+        value_name="lost",
+    ).ask()
+    (folder / "tune.trials").mkdir()
+    shutil.copy(folder / "tune.toml", folder / "tune.trials")
+    changed(folder, 'key = "lost"', 'key = "loss"')
+    code, out, _ = run(folder)
+    assert code == 0
+    assert 'changed since the last run: value.key was "lost" and is "loss"' in out
+    assert "Best: loss " in out
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
@@ -174,6 +210,7 @@ def test_too_many_failures(folder, run):
     code, out, _ = run(folder)
     assert code == 3
     assert "5 trials in a row failed" in out
+    assert "No value is on record yet: once the program, or [value], is mended, remove" in out
     changed(folder, ', "--no-such-option"', "")  # repaired: the run goes on
     assert run(folder)[0] == 0
 

@@ -3,13 +3,14 @@
 
 The sum paid is regret plus lambda times all that was spent, initial points included, in units of
 the problem's gap (the median value minus the best). Seeds are averaged within a problem, and every
-problem counts alike.
+problem counts alike. Where contenders have played different problems, they are compared with
+stopwise on those that both have played.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from stopwise_paper.runs.field.record import FieldRun
 
 BEST_COUNT, BEST_COUNTS, OWN_RULE = "best count", "best count of each problem", "own rule"
 OWN_STOP = "stops itself"
+OURS = "stopwise"
 
 Problem = tuple[str, str]  # the problem and its price
 
@@ -39,7 +41,7 @@ class FieldScore:
         regret: The part of it that is regret.
         trials: Evaluations.
         spent: What was spent, in median evaluations.
-        problems: The number of problems.
+        paid_on: The sum paid on each problem.
     """
 
     contender: str
@@ -50,7 +52,13 @@ class FieldScore:
     regret: float
     trials: float
     spent: float
-    problems: int
+    paid_on: Mapping[Problem, float]
+
+    def more_than(self, other: FieldScore) -> tuple[float, float]:
+        """How much more is paid than by another on the same problems, and its standard error."""
+        both = [problem for problem in self.paid_on if problem in other.paid_on]
+        more = np.array([self.paid_on[problem] - other.paid_on[problem] for problem in both])
+        return (float(more.mean()) if both else math.nan), _standard_error(more)
 
     def record(self) -> dict[str, Any]:
         """A row of a table."""
@@ -63,7 +71,7 @@ class FieldScore:
             "regret": round(self.regret, 4),
             "trials": round(self.trials, 1),
             "spent": round(self.spent, 2),
-            "problems": self.problems,
+            "problems": len(self.paid_on),
         }
 
 
@@ -92,11 +100,25 @@ def scores(runs: Sequence[FieldRun], evaluations: int) -> list[FieldScore]:
         for count in (count for count in contender.counts if count <= longest):
             stops = {problem: [count] * len(rs) for problem, rs in problems.items()}
             found.append(_score(name, f"{count} trials", evaluations, problems, stops))
-        if contender.has_rule:
-            stops = {p: [r.stopped_at or len(r.cost) for r in rs] for p, rs in problems.items()}
-            found.append(_score(name, OWN_RULE, evaluations, problems, stops))
+        asked = by_problem(run for run in own if run.rule_seconds is not None)
+        if contender.has_rule and asked:
+            stops = {p: [r.stopped_at or len(r.cost) for r in rs] for p, rs in asked.items()}
+            found.append(_score(name, OWN_RULE, evaluations, asked, stops))
         found += _hindsight(name, evaluations, problems)
     return found
+
+
+def compared(found: Sequence[FieldScore]) -> list[dict[str, Any]]:
+    """Rows of scores at one price, each with what is paid more than with stopwise."""
+    ours = next((score for score in found if score.contender == OURS), None)
+    rows = []
+    for score in found:
+        row = score.record()
+        if ours is not None and score is not ours:
+            more, error = score.more_than(ours)
+            row |= {"more than stopwise": round(more, 4), "its error": round(error, 4)}
+        rows.append(row)
+    return rows
 
 
 def _hindsight(
@@ -135,8 +157,9 @@ def _score(
         spent = np.mean([run.cost[:n].sum() / run.median_cost for run, n in pairs])
         rows.append((paid, regret, np.mean([n for _, n in pairs]), spent))
     paid, regret, trials, spent = np.mean(rows, axis=0)
+    paid_on = {problem: float(row[0]) for problem, row in zip(problems, rows, strict=True)}
     error = _standard_error(np.array(rows)[:, 0])
-    return FieldScore(name, when, evaluations, paid, error, regret, trials, spent, len(rows))
+    return FieldScore(name, when, evaluations, paid, error, regret, trials, spent, paid_on)
 
 
 def _standard_error(values: Array) -> float:
@@ -147,18 +170,17 @@ def equal_trials(runs: Sequence[FieldRun]) -> list[dict[str, Any]]:
     """Contenders at equal trials, by dimension: mean rank, and what is left of random's gap.
 
     What is left is (value - lowest) / (random search's value - lowest) at the last trial, where
-    the lowest value is the lowest that any contender found on that problem.
+    the lowest value is the lowest that any contender found on that problem. In each dimension
+    those are compared that have played as many problems as anybody.
     """
     last = {
         problem: {run.contender: float(run.regret[-1]) for run in found}
         for problem, found in by_problem(runs).items()
     }
-    everyone = {run.contender for run in runs}
-    whole = {problem: values for problem, values in last.items() if set(values) == everyone}
     rows = []
-    for d in sorted({_dimension(problem) for problem in whole}):
-        there = [values for problem, values in whole.items() if _dimension(problem) == d]
-        for name in (name for name in CONTENDERS if name in everyone):
+    for d in sorted({_dimension(problem) for problem in last}):
+        there = _played_alike([v for problem, v in last.items() if _dimension(problem) == d])
+        for name in (name for name in CONTENDERS if name in there[0]):
             ranks = np.array([_rank(values, name) for values in there])
             left = np.array([_left(values, name) for values in there])
             rows.append(
@@ -172,6 +194,41 @@ def equal_trials(runs: Sequence[FieldRun]) -> list[dict[str, Any]]:
                     "problems": len(there),
                 }
             )
+    return rows
+
+
+def _played_alike(values: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+    """The values of those contenders who have played the most problems, where all of them have."""
+    counts = Counter(name for of_problem in values for name in of_problem)
+    most = max(counts.values())
+    names = [name for name in counts if counts[name] == most]
+    return [{n: v[n] for n in names} for v in values if all(n in v for n in names)]
+
+
+def optimiser_seconds(runs: Iterable[FieldRun]) -> list[dict[str, Any]]:
+    """Processor seconds a trial of each contender, and those of a rule that was only recorded.
+
+    Runs in which such a rule was asked and not timed apart are left out.
+    """
+    found: dict[str, list[FieldRun]] = defaultdict(list)
+    for run in runs:
+        if not CONTENDERS[run.contender].has_rule or run.rule_seconds != 0.0:
+            found[run.contender].append(run)
+    rows: list[dict[str, Any]] = []
+    for name in (name for name in CONTENDERS if name in found):
+        trials = sum(len(run.cost) for run in found[name])
+        asked = [run for run in found[name] if run.rule_seconds]
+        rule = sum(run.rule_seconds or 0.0 for run in asked)
+        rows.append(
+            {
+                "contender": CONTENDERS[name].title,
+                "runs": len(found[name]),
+                "trials": trials,
+                "seconds a trial": sum(run.seconds for run in found[name]) / trials,
+                "its rule": rule / max(1, sum(len(run.cost) for run in asked)),
+                "seconds in all": sum(run.seconds for run in found[name]) + rule,
+            }
+        )
     return rows
 
 

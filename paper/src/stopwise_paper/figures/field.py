@@ -3,25 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from stopwise_paper.analysis.field import (
     BEST_COUNT,
     BEST_COUNTS,
+    OWN_RULE,
     OWN_STOP,
     FieldScore,
+    compared,
     equal_trials,
+    optimiser_seconds,
     scores,
 )
 from stopwise_paper.figures._style import (
+    BLACK,
     BLUE,
+    GREEN,
     GREY,
+    ORANGE,
     RED,
     SKY,
     Sheet,
     labels,
+    legend,
     log_axis,
     panels,
     title,
@@ -31,7 +38,15 @@ from stopwise_paper.runs.field.contenders import CONTENDERS
 from stopwise_paper.runs.field.plan import EVALUATIONS, PARTS, part_of
 from stopwise_paper.runs.field.record import FieldRun
 
-_COLOURS = {OWN_STOP: RED, BEST_COUNT: BLUE, BEST_COUNTS: GREY}
+_WAYS = {  # colour, marker and label of a way to stop
+    OWN_STOP: (RED, "o", "stops itself"),
+    "20 trials": (SKY, "v", "20 trials"),
+    "50 trials": (BLUE, "s", "50 trials"),
+    "100 trials": (BLACK, "^", "100 trials"),
+    OWN_RULE: (ORANGE, "P", "its own rule"),
+    BEST_COUNT: (GREEN, "D", "the count that is best over all problems, in hindsight"),
+    BEST_COUNTS: (GREY, "|", "the best count of each problem, a floor"),
+}
 
 
 def draw_field(path: Path) -> list[Sheet]:
@@ -41,15 +56,15 @@ def draw_field(path: Path) -> list[Sheet]:
     tables = [run for run in priced if part_of(run.cell) != "functions"]
     sheets = []
     if tables:
-        everywhere = [score for price in EVALUATIONS for score in scores(tables, price)]
-        sheets.append(
-            Sheet("field", [s.record() for s in everywhere], _figure(everywhere), _versions(runs))
-        )
+        found = {price: scores(tables, price) for price in EVALUATIONS}
+        rows = [row for price in EVALUATIONS for row in compared(found[price])]
+        sheets.append(Sheet("field", rows, _figure(found), _versions(runs)))
+        sheets.append(Sheet("field-seconds", optimiser_seconds(tables)))
     by_part = [
-        {"part": PARTS[part].title, **score.record()}
+        {"part": PARTS[part].title, **row}
         for part in PARTS
         for price in EVALUATIONS
-        for score in scores([run for run in priced if part_of(run.cell) == part], price)
+        for row in compared(scores([run for run in priced if part_of(run.cell) == part], price))
     ]
     if by_part:
         sheets.append(Sheet("field-parts", by_part))
@@ -59,22 +74,46 @@ def draw_field(path: Path) -> list[Sheet]:
     return sheets
 
 
-def _figure(everywhere: Sequence[FieldScore]) -> Any:  # noqa: ANN401  a figure
-    """One panel a price: a point for each contender and way to stop, the lowest sum on top."""
-    prices = sorted({score.evaluations for score in everywhere})
-    figure, [row] = panels(1, len(prices), width=4.4, height=6.2)
-    for axes, price in zip(row, prices, strict=True):
-        shown = [score for score in everywhere if score.evaluations == price]
-        shown.sort(key=lambda score: -score.paid)
-        names = [f"{CONTENDERS[s.contender].title}: {s.when}" for s in shown]
-        colours = [_COLOURS.get(score.when, SKY) for score in shown]
-        errors = [score.error if score.error == score.error else 0.0 for score in shown]
-        for name, score, error, colour in zip(names, shown, errors, colours, strict=True):
-            axes.errorbar(score.paid, name, xerr=error, fmt="o", color=colour, capsize=2)
-        axes.grid(axis="x", color="#E6E6E6", linewidth=0.6)
+def _figure(found: Mapping[int, Sequence[FieldScore]]) -> Any:  # noqa: ANN401  a figure
+    """One panel a price and one line a contender, a mark for each way to stop it.
+
+    Only what has been played on every problem is shown.
+    """
+    shown = {}
+    for price, of_price in found.items():
+        most = max((len(score.paid_on) for score in of_price), default=0)
+        if most:
+            shown[price] = [score for score in of_price if len(score.paid_on) == most]
+    figure, [row] = panels(1, len(shown), width=3.6, height=3.4, share_y=True)
+    names = [
+        name
+        for name in reversed(CONTENDERS)
+        if any(score.contender == name for of_price in shown.values() for score in of_price)
+    ]
+    for axes, (price, of_price) in zip(row, shown.items(), strict=True):
+        for score in of_price:
+            colour, marker, label = _WAYS[score.when]
+            error = score.error if score.error == score.error else 0.0
+            with_error = score.when in {OWN_STOP, BEST_COUNT}
+            axes.errorbar(
+                score.paid,
+                names.index(score.contender),
+                xerr=error if with_error else None,
+                fmt=marker,
+                color=colour,
+                label=label,
+                markersize=4.5,
+                capsize=2,
+                linestyle="none",
+            )
+        axes.set_yticks(range(len(names)), [CONTENDERS[name].title for name in names])
+        ours = [score.paid for score in of_price if score.when == OWN_STOP]
+        if ours:
+            axes.axvline(ours[0], color=RED, linewidth=0.8, alpha=0.5)
         log_axis(axes, "x")
         title(axes, f"the gap is worth {price} evaluations")
         labels(axes, x="sum paid, in gaps")
+    legend(figure, row, columns=4)
     return figure
 
 

@@ -106,11 +106,10 @@ class KnownCost:
         """One cost per row of a table, in its order; of equal rows the first counts."""
         by_row = _as_costs(costs)
         if by_row.shape != candidates.index.shape:
-            message = (
+            raise InputError(
                 f"the costs have shape {by_row.shape}, the table has {candidates.index.size} rows:"
                 " give one cost per row, in the same order."
             )
-            raise InputError(message)
         _reject_unpayable(by_row, lambda i: f"row {i}")
         _, first = np.unique(candidates.index, return_index=True)
         return cls(by_row[first])
@@ -135,7 +134,10 @@ class KnownCost:
             return float(_evaluate(self.source, [dict(params)], domain.names)[0])
         if not isinstance(domain, Finite):
             raise _not_a_table("a table of costs was given")
-        return float(self._table(domain)[domain.index_of(domain.encode(params))[0]])
+        [at] = domain.index_of(domain.encode(params)).tolist()
+        if at < 0:
+            raise InputError(f"{dict(params)} is in no row, so its cost is not known: tell it.")
+        return float(self._table(domain)[at])
 
     def _table(self, domain: Finite) -> Array:
         """One cost per candidate."""

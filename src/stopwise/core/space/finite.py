@@ -33,13 +33,24 @@ def codec_of(domain: Mixed | Finite) -> Mixed:
     return domain.codec if isinstance(domain, Finite) else domain
 
 
+def accepting_off_table(domain: Mixed | Finite) -> Finite:
+    """The table with configurations accepted that are in no row; refused where there is none."""
+    if not isinstance(domain, Finite) or domain.rows is None:
+        message = (
+            "off_table=True is for a table of candidates, sw.Candidates(rows); of a space of"
+            " parameters every configuration can be told anyway. Leave it out."
+        )
+        raise InputError(message)
+    return replace(domain, off_table=True)
+
+
 def only_allowed(table: Finite, constraints: tuple[Constraint, ...]) -> Finite:
     """The candidates of a table that satisfy constraints."""
     codec = replace(table.codec, constraints=constraints)
     rows = [table.params(i) for i in range(len(table))]
     kept = [i for i, row in enumerate(rows) if all(c.holds(row, codec.names) for c in constraints)]
     given = None if table.rows is None else tuple(table.rows[i] for i in kept)
-    return Finite(codec, table.points[kept], given)
+    return Finite(codec, table.points[kept], given, table.off_table)
 
 
 def is_small(codec: Mixed) -> bool:
@@ -78,6 +89,8 @@ class Finite:
         points: The points, of shape (N, width), each once; read-only.
         rows: The configuration of each point as the user gave it, or None for a grid, whose
             configurations are decoded when they are asked for.
+        off_table: Whether a configuration that is in no row has a point too, in the encoding of
+            the table: data from elsewhere, which are observed and never proposed.
 
     Example:
         >>> from stopwise.core.space import Integer
@@ -89,6 +102,7 @@ class Finite:
     codec: Mixed
     points: Array = field(repr=False)
     rows: tuple[Params, ...] | None = field(default=None, repr=False)
+    off_table: bool = False
 
     def __post_init__(self) -> None:
         read_only(self.points)
@@ -131,7 +145,8 @@ class Finite:
         """Turn configurations into points.
 
         Args:
-            params: One configuration, or several; each must be one of the candidates.
+            params: One configuration, or several; each must be one of the candidates, unless
+                others are accepted.
 
         Returns:
             The points, of shape (m, width).
@@ -140,6 +155,8 @@ class Finite:
         for i in np.flatnonzero(self.index_of(X) < 0).tolist():
             nearest = self._nearest(X[i])
             if np.abs(self.points[nearest] - X[i]).max() > _NOISE:
+                if self.off_table:
+                    continue
                 row = params if isinstance(params, Mapping) else params[i]
                 raise InputError(
                     f"{dict(row)} is not one of the {len(self)} candidates; the nearest one is "
@@ -162,6 +179,11 @@ class Finite:
             return  # the codec's error is about the bounds of a grid, or about names
         for name in self.names:
             column = list(dict.fromkeys(row[name] for row in self.rows))
+            if params[name] not in column and self.off_table:
+                raise InputError(
+                    f"{error}; a row off the table may have what its columns can hold: "
+                    f"sw.Candidates(rows, space={{{name!r}: ...}}) says that this one holds more"
+                ) from error
             if params[name] not in column:
                 raise InputError(
                     f"{dict(params)} is not one of the {len(self)} candidates: no row of the "
@@ -205,7 +227,7 @@ class Finite:
         Returns:
             One key per point.
         """
-        return row_bytes(self.snap(X))
+        return row_bytes(self.codec.snap(X) if self.off_table else self.snap(X))
 
     def index_of(self, X: ArrayLike) -> Indices:
         """Find points in the list, by exact match.
@@ -216,6 +238,8 @@ class Finite:
         Returns:
             Their positions in `points`, of shape (m,); -1 for a point that is not listed.
         """
+        if X is self.points:
+            return np.arange(len(self), dtype=np.intp)
         rows = row_bytes(as_points(X, self.width))
         return np.array([self._positions.get(row, -1) for row in rows], dtype=np.intp)
 
@@ -241,6 +265,8 @@ class Finite:
 
 
 _OFF_THE_TABLE = (
-    ". To use data from elsewhere all the same, add them to the rows of Candidates (they may then"
-    " be proposed too), or give the parameters as a space, a dict of Real, Integer and others"
+    ". Data from elsewhere are accepted with off_table=True, given to the study or to"
+    " Study.resume (stopwise tell --off-table): they are then observed and never proposed. Or add"
+    " them to the rows of Candidates (they may then be proposed too), or give the parameters as a"
+    " space, a dict of Real, Integer and others"
 )

@@ -35,6 +35,7 @@ Clash = Callable[[Sequence[FrozenTrial]], Sequence[FrozenTrial]]  # trials -> th
 
 # A trial has ended, and cannot be written to any more; older Optunas raise a plain RuntimeError.
 _FINISHED: type[RuntimeError] = getattr(exceptions, "UpdateFinishedTrialError", RuntimeError)
+_TELLING = 0.1  # seconds between two notices that somebody has an offer, but for the last
 _UNSEEN = 0.5  # seconds after which one looks at all trials though nobody has said anything
 
 
@@ -159,6 +160,7 @@ class Board:
         self._note = Note()  # the last one that was written
         self._has_turn = False
         self._served: list[int] = []
+        self._told = time.monotonic()  # when the turn was last written
 
     def write(self, note: Note) -> None:
         """Write this trial's note to the storage."""
@@ -172,11 +174,12 @@ class Board:
             self.write(Note(settled=True))
 
     def offer(self, trial: FrozenTrial, note: Note) -> None:
-        """Write an offer to a trial that is waiting."""
+        """Write an offer to a trial that is waiting; all who wait are told at times."""
         with suppress(_FINISHED):  # it was counted as failed meanwhile
             self._write(trial, f"{OFFER}{self.trial.number}", note)
             self._served.append(trial.number)
-            self._write_turn(over=False)
+            if time.monotonic() - self._told > _TELLING:
+                self._write_turn(over=False)
 
     def _write(self, trial: FrozenTrial, key: str, note: Note) -> None:
         dated = replace(note, since=time.time()).as_json()
@@ -237,6 +240,7 @@ class Board:
         storage, key = self.study._storage, self.study._study_id  # noqa: SLF001
         turn = _Turn(self.trial.number, time.time(), over, list(self._served))
         storage.set_study_system_attr(key, TURN, turn._asdict())
+        self._told = time.monotonic()
 
     def waiting(self, trials: Sequence[FrozenTrial], settings: str) -> list[FrozenTrial]:
         """Trials that are waiting, and would choose by the same settings."""

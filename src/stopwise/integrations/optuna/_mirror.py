@@ -74,7 +74,7 @@ class Mirror:
         """Tell trials that finished since, and begin those that run.
 
         If many have finished, signals are recorded after the last ones only: as many as the rules
-        read.
+        read. One that reads the present signal alone has it recorded when it is asked.
 
         Args:
             trials: The trials of the Optuna study, without one that is being chosen now; if they
@@ -84,11 +84,12 @@ class Mirror:
             if trial.state == TrialState.RUNNING and trial.number not in self._finished:
                 self._note(trial)
         finished = [t for t in trials if t.state.is_finished() and t.number not in self._finished]
-        memory = max((traits_of(rule).memory for rule in self._recorded), default=0)
+        earlier = [rule for rule in self._recorded if traits_of(rule).memory > 1]
+        memory = max((traits_of(rule).memory for rule in earlier), default=0)
         for left, trial in zip(reversed(range(len(finished))), in_order(finished), strict=True):
             self._tell(trial)
             if left < memory:
-                self.study.record(*self._recorded)
+                self.study.record(*earlier)
 
     def ask(self, number: int, *, beside: bool = False) -> Trial:
         """The next configuration, pending from now on as Optuna's trial of that number.
@@ -98,7 +99,8 @@ class Mirror:
             beside: Whether somebody waits for it, so that a lighter search is made.
         """
         self.withdraw(number)  # an offer to it that was not taken
-        trial = self.study.ask_beside() if beside else self.study.ask()
+        alone = not self._running
+        trial = self.study.ask() if alone else self.study.ask_beside(light=beside)
         self._running[number] = trial
         return replace(trial, params=self.axes.outward(trial.params))
 

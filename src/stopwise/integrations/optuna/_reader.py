@@ -13,6 +13,7 @@ from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import reading
 from stopwise.integrations.foreign_space import Told
 from stopwise.integrations.optuna._cost import COST, paid
+from stopwise.integrations.optuna._curves import read_curves
 from stopwise.integrations.optuna._mirror import direction_of, has_surplus
 from stopwise.integrations.optuna._read_only import open_read_only, shown_url
 from stopwise.integrations.optuna._space import Axes, in_order
@@ -22,25 +23,30 @@ from stopwise.record.outcomes import Failed, Outcome, Pruned, outcome_of
 
 
 def read_history(
-    storage: str | BaseStorage, study_name: str | None = None, *, cost: str | None = COST
+    storage: str | BaseStorage | optuna.Study,
+    study_name: str | None = None,
+    *,
+    cost: str | None = COST,
 ) -> Told:
     """Read the finished trials of a study; a storage that is given by its URL is never changed.
 
     Args:
-        storage: A storage of Optuna, or its URL, such as ``sqlite:///study.db``.
+        storage: A storage of Optuna, or its URL, such as ``sqlite:///study.db``; or the study.
         study_name: Name of the study; it may be left out if there is only one.
         cost: The user attribute with the cost of a trial; ``"duration"`` for the seconds from
             start to end, the sampler's time included; None to count each trial as 1.
     """
+    if isinstance(storage, optuna.Study):
+        return _read(storage, cost)
     with ExitStack() as stack:
         if isinstance(storage, str):
             stack.enter_context(reading(f"the storage {shown_url(storage)}"))
             storage = stack.enter_context(open_read_only(storage))
-        return _read(storage, study_name, cost)
+        chosen = _chosen(storage, study_name)
+        return _read(optuna.load_study(study_name=chosen, storage=storage), cost)
 
 
-def _read(storage: BaseStorage, study_name: str | None, cost: str | None) -> Told:
-    study = optuna.load_study(study_name=_chosen(storage, study_name), storage=storage)
+def _read(study: optuna.Study, cost: str | None) -> Told:
     trials = study.get_trials(deepcopy=False)
     finished = [trial for trial in in_order(trials) if trial.state.is_finished()]
     distributions = learned(trials)
@@ -64,7 +70,8 @@ def _read(storage: BaseStorage, study_name: str | None, cost: str | None) -> Tol
         )
     )
     notes = _notes(finished, placed, cost, partial=has_surplus(distributions, trials))
-    return Told(history, axes.space, direction_of(study), notes)
+    curves = read_curves(placed, axes, None if cost is None else lambda t: _cost(t, cost))
+    return Told(history, axes.space, direction_of(study), notes, curves)
 
 
 def _chosen(storage: BaseStorage, name: str | None) -> str:

@@ -24,6 +24,7 @@ from stopwise.core.beliefs.belief import Belief
 from stopwise.core.beliefs.curves import NEW, CurvePosterior
 from stopwise.core.beliefs.prices import expected_cost, known_cost
 from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.limits import as_amount
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
@@ -201,7 +202,7 @@ class StagedChoosing:
     def _new(self, belief: StagedBelief) -> Array | None:
         """The configuration that is best to start: PBGI at the price that is paid as a rule."""
         snapshot = self.snapshot(belief)
-        for score in (PBGI(self.lam * self._share_paid(belief)), LCB()):
+        for score in (PBGI(as_amount(self.lam * self._share_paid(belief))), LCB()):
             x = snapshot.sup(score).x
             if x is not None:
                 return x

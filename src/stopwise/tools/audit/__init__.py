@@ -13,7 +13,7 @@ from stopwise.core.beliefs.laws import Loss
 from stopwise.core.checks import Bounds, checked_bounds, checked_direction, checked_whole
 from stopwise.core.other_names import says_its_options
 from stopwise.core.search.supremum import Search
-from stopwise.core.space import Space, as_domain
+from stopwise.core.space import Space
 from stopwise.core.units import AnswerUnits, sounds_better_larger
 from stopwise.errors import InputError
 from stopwise.record.history import History
@@ -26,7 +26,14 @@ from stopwise.study import Study
 from stopwise.study.external import ExternalStudy
 from stopwise.study.lam_ladder import LamLadder, lam_ladder
 from stopwise.tools.audit._curves import CurveAudit, audit_curves
-from stopwise.tools.audit._history import AuditedHistory, HistoryReader, opened
+from stopwise.tools.audit._foreign_curves import audit_of_foreign
+from stopwise.tools.audit._history import (
+    AuditedHistory,
+    HistoryReader,
+    is_table,
+    noise_of,
+    opened,
+)
 from stopwise.tools.audit._inferred_space import ColumnBounds
 from stopwise.tools.audit._result import Audit, Audited
 from stopwise.tools.audit._values_only import rules_of_values, since_the_best, traces_of_values
@@ -66,8 +73,8 @@ def audit(  # long: a line for each of its options
     other lams would have left; ``lam`` is then another one beside the study's own.
 
     Args:
-        data: A history (or a study or result, which have one), the path of a CSV or Parquet file,
-            a data frame, a dict of columns, or a list of dicts; in the order of evaluation.
+        data: A history (or a study or result, which have one), a study of Optuna, the path of a
+            CSV or Parquet file, a data frame, a dict of columns, or a list of dicts; in order.
         lam: What a unit of cost is worth, in objective units; see ``exchange_rate``. That of a
             study or journal if left out; without any, the rules that need it are left out. Where
             a study has a utility, what is lost is counted by it.
@@ -110,9 +117,8 @@ def audit(  # long: a line for each of its options
         >>> found["immediate"].stopped_at, found["immediate"].saved, found["immediate"].lost
         (2, 10.0, 6.25)
     """
-    data = opened(data)
-    staged = _staged(data)
-    if staged is not None:
+    data = opened(data, cost)
+    if (staged := _staged(data)) is not None:
         return audit_curves(staged, None if lam is None else [lam], notes, progress)
     of_columns, of_values = _split_bounds(bounds, value)
     reader = HistoryReader(value, cost, order, params, drop, space, log, of_columns)
@@ -125,7 +131,7 @@ def audit(  # long: a line for each of its options
     lam = read.lam if lam is None else lam
     if isinstance(read.space, Mapping) and not read.space:
         return _audit_of_values(read, lam, rules, n_initial, units, remarks)
-    noise = _noise(read, noise, remarks)
+    noise = noise_of(read, noise, remarks)
     chosen = _rules(rules, lam, remarks)
     study = ExternalStudy(
         read.space,
@@ -144,6 +150,7 @@ def audit(  # long: a line for each of its options
         failures=read.failures,
         utility=read.utility,
         n_initial=read.n_initial if n_initial is None else n_initial,
+        off_table=is_table(read.space),  # an audit proposes nothing
         seed=seed,
         value_name=units.value_name or None,
         cost_unit=units.cost_unit or None,
@@ -166,7 +173,8 @@ def audit(  # long: a line for each of its options
     if not study.history.feasible:
         message = "no evaluation has kept all limits, so there is nothing that a rule could judge."
         raise InputError(message)
-    return _audit_of(study, lam, read.space, tuple(remarks), read.promises)
+    curves = audit_of_foreign(data, study, remarks, progress)
+    return _audit_of(study, lam, read.space, tuple(remarks), read.promises, curves)
 
 
 def _staged(data: Any) -> Study | None:  # noqa: ANN401  a history or a table
@@ -219,30 +227,13 @@ def _rules(
     return list(default_rules(RULES, lam))
 
 
-def _noise(
-    read: AuditedHistory, given: float | Literal["learn"] | None, notes: list[str]
-) -> float | Literal["learn"] | None:
-    """As given, or of the study; learned where equal params came to unequal values."""
-    given = read.noise if given is None else given
-    succeeded = read.history.succeeded
-    domain = as_domain(read.space)
-    keys = domain.key(domain.encode([o.params for o in succeeded])) if succeeded else []
-    values: dict[bytes, set[float | None]] = {}
-    for key, observation in zip(keys, succeeded, strict=True):
-        values.setdefault(key, set()).add(observation.value)
-    unequal = sum(len(seen) > 1 for seen in values.values())
-    if given is None and unequal:
-        notes.append(f"{unequal} configurations came to unequal values, so noise is learned")
-        return "learn"
-    return given
-
-
 def _audit_of(
     study: ExternalStudy,
     lam: float | None,
     space: Space,
     notes: tuple[str, ...],
     promises: Promises,
+    curves: CurveAudit | None,
 ) -> Audit:
     sign = 1.0 if study.direction == "minimize" else -1.0
     values = [  # what breaks a limit is worth nothing
@@ -265,6 +256,8 @@ def _audit_of(
         promises,
         _ladder(study, lam),
         study.options.units,
+        len(history) - len(values),
+        curves,
     )
 
 
@@ -285,7 +278,7 @@ def _audit_of_values(  # a record without parameters has fewer of these
 ) -> Audit:
     """The audit of values and costs alone."""
     history, sign = read.history, -1.0 if units.rises else 1.0
-    y = [sign * float(o.value or 0.0) for o in history]
+    y = [sign * float(o.value or 0.0) for o in history.succeeded]
     initial = 1 if n_initial is None else checked_whole("n_initial", n_initial)
     if len(y) < initial:
         message = f"{len(y)} evaluations are fewer than n_initial = {initial}: give less."
@@ -304,6 +297,7 @@ def _audit_of_values(  # a record without parameters has fewer of these
         {},
         tuple(notes),
         units=units,
+        without_value=len(history) - len(y),
     )
 
 

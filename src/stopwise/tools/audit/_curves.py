@@ -25,7 +25,7 @@ from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
 from stopwise.study.result import Best
 from stopwise.study.told_again import StudyToldAgain, tellings
-from stopwise.tools.audit._result import aligned
+from stopwise.tools.audit._aligned import aligned
 from stopwise.tools.progress.words import printable
 
 _FACTORS = (0.1, 1.0, 10.0)  # of the study's own lam

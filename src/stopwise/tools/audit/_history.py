@@ -12,11 +12,13 @@ from stopwise.core.beliefs.prices import KnownCost
 from stopwise.core.beliefs.utilities import OwnUtility, Utility
 from stopwise.core.checks import Bounds
 from stopwise.core.outcome_limits import Limits
-from stopwise.core.space import Space, as_domain
+from stopwise.core.space import Finite, Space, as_domain
+from stopwise.core.space.finite import accepting_off_table
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import read_journal
+from stopwise.integrations.foreign_space import Told
 from stopwise.record.history import History, Observation
-from stopwise.record.outcomes import Completed
+from stopwise.record.outcomes import Completed, Failed, Outcome
 from stopwise.record.promises import Promises
 from stopwise.study import Study, StudyOptions
 from stopwise.study.table_columns import looks_like
@@ -26,7 +28,15 @@ from stopwise.tools.audit._inferred_space import (
     check_columns,
     infer_space,
 )
-from stopwise.tools.audit._table import Row, column, naming, odd_rows, read_table
+from stopwise.tools.audit._table import (
+    Row,
+    column,
+    is_number,
+    naming,
+    naming_failed,
+    odd_rows,
+    read_table,
+)
 
 _ANY_VALUE = "value"  # the name of a column that says nothing
 
@@ -97,7 +107,6 @@ class HistoryReader:
 
     def read(self, data: Any) -> AuditedHistory:  # noqa: ANN401  a history or a table
         """The history in the data."""
-        data = opened(data)
         history = getattr(data, "history", data)
         if not isinstance(history, History):
             return self._of_rows(read_table(data))
@@ -107,7 +116,8 @@ class HistoryReader:
         if varied is not None:
             check_columns(self.bounds, list(as_domain(varied).names))
             said = tuple(getattr(data, "notes", ()))
-            return AuditedHistory(history, varied, said, *_of_study(data))
+            read = AuditedHistory(history, varied, said, *_of_study(data))
+            return read._replace(direction=data.direction) if isinstance(data, Told) else read
         rows = [dict(o.params) for o in history]
         space, notes = self._inferred(rows, list(rows[0]))
         told = [replace(o, params=as_told(dict(o.params), space), charged=True) for o in history]
@@ -122,12 +132,20 @@ class HistoryReader:
         notes = [] if self.cost is not None else ["each evaluation is taken to cost 1"]
         space, unusable = self._inferred(rows, names)
         odd = odd_rows(rows, _required(space), self.value, self.cost)
+        failed = {
+            at: f"{self.value} is {row[self.value]!r}"
+            for at, row in enumerate(rows)
+            if at not in odd and not is_number(row[self.value])
+        }
+        if failed:
+            notes.append(naming_failed(failed, rows, str(self.cost)))
         if odd:
-            notes.append(naming(odd, len(rows)))
+            notes.append(naming(odd, rows, self.cost))
+        if len(odd) + len(failed) == len(rows):
+            raise _nothing([*notes, *unusable])
+        if odd:
             rows = [row for at, row in enumerate(rows) if at not in odd]
             space, unusable = self._inferred(rows, names)  # bounds of rows that count
-        if not rows:
-            raise _nothing([*notes, *unusable])
         told = [self._observation(at, row, space) for at, row in enumerate(rows)]
         name = None if self.value == _ANY_VALUE else self.value
         inferred = self.params is None and isinstance(space, Mapping)
@@ -136,7 +154,11 @@ class HistoryReader:
 
     def _observation(self, at: int, row: Row, space: Space) -> Observation:
         cost = 1.0 if self.cost is None else float(row[self.cost])
-        return Observation(at, as_told(row, space), Completed(float(row[self.value])), cost)
+        value = row[self.value]
+        gave: Outcome = Failed(f"{self.value} is {value!r}")
+        if is_number(value):
+            gave = Completed(float(value))
+        return Observation(at, as_told(row, space), gave, cost)
 
     def _checked_columns(self, rows: list[Row]) -> list[str]:
         """The columns of the parameters; every column that was named must be there."""
@@ -179,10 +201,20 @@ def _required(space: Space) -> list[str]:
     ]
 
 
-def opened(data: Any) -> Any:  # noqa: ANN401
-    """A journal of ours as the study that it records; anything else as it is."""
-    is_journal = isinstance(data, str | PathLike) and str(data).endswith(".jsonl")
-    return read_journal(data) if is_journal else data
+def opened(data: Any, cost: str | None = None) -> Any:  # noqa: ANN401
+    """A journal of ours as the study that it records, a study of Optuna as what it has told.
+
+    Args:
+        data: What is to be audited.
+        cost: Where the costs of Optuna's trials are; see ``read_history``.
+    """
+    if isinstance(data, str | PathLike) and str(data).endswith(".jsonl"):
+        return read_journal(data)
+    if any(kind.__module__ == "optuna.study.study" for kind in type(data).__mro__):
+        from stopwise.integrations.optuna import read_history
+
+        return read_history(data, cost=cost)
+    return data
 
 
 def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
@@ -200,6 +232,38 @@ def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
         return said
     prices = study.cost_model if isinstance(study.cost_model, KnownCost) else None
     return *said, prices, study.design_size
+
+
+def is_table(space: Space) -> bool:
+    """Whether the space is a table of candidates, off which there may be data."""
+    domain = None if isinstance(space, Mapping) else as_domain(space)
+    return isinstance(domain, Finite) and domain.rows is not None
+
+
+def noise_of(
+    read: AuditedHistory, given: float | Literal["learn"] | None, notes: list[str]
+) -> float | Literal["learn"] | None:
+    """As given, or of the study; learned where equal params came to unequal values.
+
+    Evaluations that are off the table of candidates are noted.
+    """
+    given = read.noise if given is None else given
+    succeeded = read.history.succeeded
+    domain = as_domain(read.space)
+    domain = accepting_off_table(domain) if is_table(read.space) else domain
+    X = domain.encode([o.params for o in succeeded])
+    off = int((domain.index_of(X) < 0).sum()) if isinstance(domain, Finite) else 0
+    if off:
+        are = "evaluation is" if off == 1 else "evaluations are"
+        notes.append(f"{off} {are} off the table: observed, but nothing that could be evaluated")
+    values: dict[bytes, set[float | None]] = {}
+    for key, observation in zip(domain.key(X), succeeded, strict=True):
+        values.setdefault(key, set()).add(observation.value)
+    unequal = sum(len(seen) > 1 for seen in values.values())
+    if given is None and unequal:
+        notes.append(f"{unequal} configurations came to unequal values, so noise is learned")
+        return "learn"
+    return given
 
 
 def _nothing(because: Sequence[str]) -> InputError:

@@ -21,6 +21,7 @@ from stopwise.core.space import (
 )
 from stopwise.core.space.conditions import said
 from stopwise.errors import InputError
+from stopwise.study.table_columns import why_choices
 from stopwise.tools.audit._table import Row, is_missing, is_number
 
 _RATIO = 10  # from here on ratios may be what matters
@@ -60,6 +61,8 @@ def infer_space(
             notes.append(f"column {name!r} {parameter} and is left out")
         else:
             space[name] = parameter
+        if isinstance(parameter, Categorical) and (why := why_choices(values)):
+            notes.append(f"column {name!r} {why}, so it is taken for choices, which have no order")
     return space, notes
 
 

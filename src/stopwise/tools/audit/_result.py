@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +17,8 @@ from stopwise.record.promises import Promises
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.external import ExternalStudy
 from stopwise.study.lam_ladder import LamLadder
+from stopwise.tools.audit._aligned import aligned
+from stopwise.tools.audit._curves import CurveAudit
 from stopwise.tools.audit._inferred_space import described
 from stopwise.tools.progress.words import printable
 
@@ -70,6 +71,8 @@ class Audit:
             that came.
         ladder: When other values of lam would have stopped, what was spent then, and found.
         units: The names and units of values and costs.
+        without_value: Evaluations that failed or were pruned; they were paid for, too.
+        curves: Where trials of another package reported on the way, what came of each stage.
     """
 
     rows: tuple[Audited, ...]
@@ -84,6 +87,8 @@ class Audit:
     promises: Promises = field(default_factory=Promises)
     ladder: LamLadder = field(default_factory=LamLadder, repr=False)
     units: AnswerUnits = PLAIN
+    without_value: int = 0
+    curves: CurveAudit | None = None
 
     def __getitem__(self, rule: str) -> Audited:
         """The row of a rule."""
@@ -100,8 +105,9 @@ class Audit:
         worth = "" if self.lam is None else f", lam = {quantity(self.lam)}"
         kept = f"; {self.promises.words(self.units.value_name)}" if self.promises.told else ""
         first = f"the first {self.n_initial} are" if self.n_initial != 1 else "the first is"
+        others = f" and {self.without_value} without a value" if self.without_value else ""
         return (
-            f"{self.n} evaluations ({first} the initial design), spent"
+            f"{self.n} evaluations{others} ({first} the initial design), spent"
             f" {self.units.cost(self.spent)}, best {self.units.value(self.best)}{worth}{kept}"
         )
 
@@ -133,6 +139,7 @@ class Audit:
                 *self._parameters(),
                 *(["Notes:"] if self.notes else []),
                 *(f"  - {note}" for note in self.notes),
+                *(["", "Intermediate values:", str(self.curves)] if self.curves else []),
             ]
         )
         return printable(text)
@@ -147,6 +154,7 @@ class Audit:
         """The audit as JSON can hold it; None stands for a number that there is not."""
         return {
             "n": self.n,
+            "without_value": self.without_value,
             "n_initial": self.n_initial,
             "spent": self.spent,
             "best": self.best,
@@ -155,12 +163,15 @@ class Audit:
             "parameters": [] if self.study is None else described(self.space),
             "notes": list(self.notes),
             "lam_ladder": self.ladder.as_json(),
+            "curves": None if self.curves is None else self.curves.as_json(),
         }
 
     def _repr_html_(self) -> str:
         head, *rows = self.table()
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        return f"<p>{html.escape(self.heading)}</p>{html_table(head, rows)}<ul>{notes}</ul>"
+        curves = self.curves._repr_html_() if self.curves else ""
+        table = html_table(head, rows)
+        return f"<p>{html.escape(self.heading)}</p>{table}<ul>{notes}</ul>{curves}"
 
 
 def _row_as_json(row: Audited) -> dict[str, Any]:
@@ -189,10 +200,3 @@ def _sentence(row: Audited) -> str:
     if row.stopped_by is None:
         return row.now.reason
     return f"after {row.stopped_at}: {row.stopped_by.reason}"
-
-
-def aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    """The rows of a table as lines of text, with columns below each other."""
-    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-    lines = ("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in table)
-    return [line.rstrip() for line in lines]

@@ -13,6 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from stopwise.core.quantity import quantity
 from stopwise.errors import InputError, InputTypeError, MissingExtraError
 from stopwise.integrations.foreign_files import check_size, checked_file, reading, text_of
 
@@ -184,21 +185,46 @@ def is_missing(value: object) -> bool:
 def odd_rows(
     rows: Sequence[Row], params: Iterable[str], value: str, cost: str | None
 ) -> dict[int, str]:
-    """Rows that cannot be used, and why."""
+    """Rows that cannot be used, and why; one that failed can, if its cost is known."""
     odd: dict[int, str] = {}
     for at, row in enumerate(rows):
         empty = [name for name in params if is_missing(row.get(name))]
-        if not is_number(row.get(value)):
+        paid = cost is not None and _is_paid(row.get(cost))
+        if not is_number(row.get(value)) and (is_missing(row.get(value)) or not paid):
             odd[at] = f"{value} is {row.get(value)!r}"
-        elif cost is not None and not (is_number(row.get(cost)) and row[cost] > 0):
+        elif cost is not None and not paid:
             odd[at] = f"{cost} is {row.get(cost)!r}"
         elif empty:
             odd[at] = f"{empty[0]} is missing"
     return odd
 
 
-def naming(odd: Mapping[int, str], n: int) -> str:
-    """A note on rows that were left out."""
+def _is_paid(cost: Any) -> bool:  # noqa: ANN401  a cell
+    return is_number(cost) and cost > 0
+
+
+def naming(odd: Mapping[int, str], rows: Sequence[Row], cost: str | None) -> str:
+    """A note on rows that were left out, and on what they cost."""
+    note = f"{len(odd)} of {len(rows)} rows are left out ({_listed(odd)})"
+    costs = [] if cost is None else [rows[at].get(cost, 0.0) for at in odd]
+    paid = math.fsum(float(each) for each in costs if _is_paid(each))
+    if not paid:
+        return note
+    return (
+        f"{note}; what they cost, {quantity(paid)} in all, does not count as spent (a row that was"
+        " evaluated and failed counts if its value is a word such as failed)"
+    )
+
+
+def naming_failed(failed: Mapping[int, str], rows: Sequence[Row], cost: str) -> str:
+    """A note on rows that count as failed evaluations."""
+    paid = math.fsum(float(rows[at][cost]) for at in failed)
+    return (
+        f"{len(failed)} of {len(rows)} rows count as failed evaluations ({_listed(failed)}); they"
+        f" cost {quantity(paid)} of what was spent"
+    )
+
+
+def _listed(odd: Mapping[int, str]) -> str:
     named = "; ".join(f"row {at + 1}: {why}" for at, why in list(odd.items())[:_NAMED])
-    more = f"; and {len(odd) - _NAMED} more" if len(odd) > _NAMED else ""
-    return f"{len(odd)} of {n} rows are left out ({named}{more})"
+    return f"{named}; and {len(odd) - _NAMED} more" if len(odd) > _NAMED else named

@@ -30,7 +30,7 @@ def rules_of_values(
     rules: Sequence[str | StoppingRule], *, are_given: bool, notes: list[str]
 ) -> list[StoppingRule]:
     """The rules that read values alone; others are left out with a note, or refused if given."""
-    made = [make_rule(rule, None) if isinstance(rule, str) else rule for rule in rules]
+    made = [make_rule(rule, None) for rule in rules]
     modelling = [r.name for r in made if traits_of(r).signal.reads_model(exact=True)]
     if modelling and are_given:
         message = (
@@ -66,7 +66,8 @@ def since_the_best(
     history: History, y: Sequence[float], lam: float | None, units: AnswerUnits
 ) -> str:
     """What was spent since the best value was found, for no gain; and its worth at lam."""
-    at = int(np.argmin(y))
+    best = history.succeeded[int(np.argmin(y))]
+    at = next(i for i, told in enumerate(history) if told is best)
     after = history.observations[at + 1 :]
     if not after:
         return "the last evaluation is the best one"

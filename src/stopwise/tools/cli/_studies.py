@@ -42,15 +42,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on one lin
 
 
 @contextmanager
-def opened(path: Path, wait: float) -> Iterator[Study]:
-    """The study of a journal, for this process alone until the end of the block."""
-    with closing(_turn(path, wait)) as study:
+def opened(path: Path, wait: float, **changes: Any) -> Iterator[Study]:  # noqa: ANN401  options
+    """The study of a journal, with options to change, for this process alone in the block."""
+    with closing(_turn(path, wait, changes)) as study:
         for note in study.notes:
             complain(f"stopwise: {note}")
         yield study
 
 
-def _turn(path: Path, wait: float) -> Study:
+def _turn(path: Path, wait: float, changes: Mapping[str, Any]) -> Study:
     """The study, as soon as no other process has it."""
     from stopwise.integrations.foreign_files import regular_file
     from stopwise.record.journal import JournalInUseError, ResumeWarning
@@ -65,7 +65,7 @@ def _turn(path: Path, wait: float) -> Study:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ResumeWarning)  # its notes are shown instead
-                return Study.resume(path, again=False)
+                return Study.resume(path, again=False, **changes)
         except JournalInUseError:
             waited = time.monotonic() - began
             if waited >= wait:

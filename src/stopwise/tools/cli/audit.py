@@ -102,14 +102,7 @@ def audit(  # long: typer wants each option with its help
     }
     with _progress() as progress:
         if told is not None:
-            audited = audit_of(
-                told.history,
-                space=told.space,
-                direction=told.direction,
-                notes=told.notes,
-                progress=progress,
-                **shared,
-            )
+            audited = audit_of(told, progress=progress, **shared)
         else:
             audited = audit_of(
                 file,

@@ -43,6 +43,13 @@ def tell(
     params: Annotated[
         str | None, typer.Option(metavar="JSON", help="With `new`: the configuration.")
     ] = None,
+    off_table: Annotated[
+        bool,
+        typer.Option(
+            "--off-table",
+            help="With `new`, where the space is a table: accept, from now on, what is in no row.",
+        ),
+    ] = False,
     wait: Wait = WAIT,
 ) -> None:
     """Report what a trial gave. To tell the same again, after an interruption, is harmless.
@@ -51,7 +58,7 @@ def tell(
     """
     from stopwise.record.history import Trial
 
-    with opened(journal, wait) as study:
+    with opened(journal, wait, **({"off_table": True} if off_table else {})) as study:
         trial = _trial(study, number, params)
         measured = dict(map(outcome_of, outcome or []))
         study.tell(trial, _value(value, failed), cost, outcomes=measured or None)

@@ -16,6 +16,8 @@ from stopwise.tools.cli._studies import (
     Journal,
     Wait,
     opened,
+    params_as_json,
+    shown_params,
     study_as_json,
     verdict_as_json,
 )
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> None:
-    """Say whether to go on, and why: by the exit code, and in a sentence.
+    """Say whether to go on, and why: by the exit code, and in a sentence; and what is best so far.
 
     Exit codes: 0 go on; 3 stop; 2 bad input; 1 something outside prevents an answer.
     """
@@ -38,6 +40,7 @@ def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> 
             written = {
                 **verdict_as_json(answer),
                 **study_as_json(study),
+                "remaining": _remaining_as_json(study),
                 "by_budget": None if worth is None else _worth_as_json(worth),
                 "lam_ladder": lam_ladder(study).as_json(),
                 "explanation": study.explain().splitlines(),
@@ -47,7 +50,37 @@ def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> 
             say(f"{answer.rule}: {answer.reason}.")
             if worth is not None:
                 say(worth.words)
+            say(_best(study))
     raise typer.Exit(STOP if answer.stop else 0)
+
+
+def _best(study: Study) -> str:
+    """The best configuration so far, in words."""
+    best = study.best
+    if best is None:
+        told = len(study.history)
+        none = f"all {told} failed" if not study.history.succeeded else "none keeps all limits"
+        return f"No best one yet: {none}." if told else "Nothing has been told yet."
+    value = study.options.units.value(best.value, best.std)
+    return f"The best so far is trial {best.number}: {value}, with {shown_params(best.params)}."
+
+
+def _remaining_as_json(study: Study) -> dict[str, Any] | None:
+    """What the verdict is about: what could be evaluated next, its expected gain and price."""
+    from stopwise.record.journal.codec import number
+
+    remaining = study.remaining()
+    if remaining is None:
+        return None
+    numbers = {"expected_gain": remaining.gain, "lam": remaining.lam}
+    return {
+        "params": params_as_json(study, remaining.params),
+        "repeats": remaining.repeats,
+        "expected_cost": remaining.cost,
+        **{name: None if of is None else number(of) for name, of in numbers.items()},
+        "chance": remaining.chance,
+        "affordable": remaining.affordable,
+    }
 
 
 def _worth(study: Study) -> BudgetWorth | None:

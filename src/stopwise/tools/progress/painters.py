@@ -248,7 +248,7 @@ def rows(view: View, running: Sequence[str]) -> list[tuple[str, Gauge]]:
         ("left", Gauge(view.next)),
         ("gains", Gauge(view.gains)),
         *(("stop?", gauge) for gauge in view.stops),
-        *(("running", Gauge(line)) for line in running),
+        *(("running", Gauge(line, in_list=True)) for line in running),
         ("Ctrl-C", Gauge(view.note)),
     ]
     before = [""] + [label for label, _ in shown]
@@ -269,19 +269,21 @@ def bar(share: float, *, plain: bool) -> str:
 def picture(
     view: View | None, running: Callable[[View], list[str]], *, width: int, plain: bool
 ) -> RenderableType:
-    """The view as a table without lines; what is too long for the terminal is cut."""
+    """The view as a table without lines; sentences are wrapped, and lists of trials are cut."""
     from rich.table import Table
     from rich.text import Text
 
     cut: OverflowMethod = "crop" if plain else "ellipsis"
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right", width=_LABEL - 2)
-    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     for label, gauge in rows(view, running(view)) if view is not None else []:
         text = Text()
         if gauge.share is not None and width >= _WIDE:
             text.append(f"{bar(gauge.share, plain=plain)}  ", style="cyan")
-        text.append(printable(gauge.text)).truncate(max(width - _LABEL, 1), overflow=cut)
+        text.append(printable(gauge.text))
+        if gauge.in_list:
+            text.truncate(max(width - _LABEL, 1), overflow=cut)
         table.add_row(Text(label, style="bold"), text)
     return table
 

@@ -25,10 +25,14 @@ _NOT_COUNTED = ("failed", "infeasible")  # of an observation that cannot be the 
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """A sentence, and how full its bar is; None where there is nothing to measure."""
+    """A sentence, and how full its bar is; None where there is nothing to measure.
+
+    A sentence that is too long for a terminal goes on below, unless it is one of a list.
+    """
 
     text: str
     share: float | None = None
+    in_list: bool = False
 
 
 @dataclass(frozen=True, slots=True)

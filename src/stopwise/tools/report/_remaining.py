@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import math
 
-from stopwise.acquisition import LogEIPC
 from stopwise.acquisition.one_observation import values_one_observation
-from stopwise.core.numerics.limits import exp_or_inf
-from stopwise.study.budget_worth import beyond_budget
 from stopwise.tools.report._axis import number
 from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._markup import Markup, el
 from stopwise.tools.report._tables import configuration
 
-_KEPT = ("Warning:", "All ", "Of ", "Drawn ", "The budget")  # how sentences begin that are shown
+# How sentences begin that are shown.
+_KEPT = ("Warning:", "All ", "Of ", "Drawn ", "The budget", "Never tried", "The best one has")
 
 
 def remaining(facts: Facts) -> list[Markup]:
@@ -28,24 +26,20 @@ def remaining(facts: Facts) -> list[Markup]:
     if values_one_observation(snapshot):
         kept = ("The best remaining action", "One would go on", "No observation", *_KEPT)
         return [el("p", line, class_="quiet") for line in said if line.startswith(kept)]
-    with_money = beyond_budget(snapshot)
-    best = with_money.sup(LogEIPC())
+    best = facts.study.remaining()
     lines = []
-    if best.x is not None:
-        x = best.x[None, :]
-        log_cost = float(snapshot.belief.log_price(x)[0])
-        params = facts.study.domain.decode(x)[0]
-        gain = math.exp(best.value + log_cost)
+    if best is not None and best.gain is not None and best.lam is not None:
+        gain = best.gain
         gained = facts.names.gain(gain) if facts.names.value_name else f"gain {number(gain)}"
         if facts.has_utility:
             gained = f"gain {number(gain)} {facts.units}"
         among = "Of what remains"
-        if with_money is not snapshot:
+        if not best.affordable:
             among = "Nothing that remains is affordable. With more money"
         lines.append(
-            f"{among}, the best candidate ({configuration(params)}) is expected to"
-            f" {gained} and costs {facts.paid(math.exp(log_cost))};"
-            f" one would go on for any lam below {number(exp_or_inf(best.value))}."
+            f"{among}, the best candidate ({configuration(best.params)}) is expected to"
+            f" {gained} and costs {facts.paid(best.cost)};"
+            f" one would go on for any lam below {number(best.lam)}."
         )
     lines += facts.failing
     lines += [f"Note: {note}." for note in facts.study.notes]

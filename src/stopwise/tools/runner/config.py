@@ -30,7 +30,7 @@ _SAID_OTHERWISE = (
     *("lam", "cost", "budget", "direction", "max_trials"),
     *("acquisition", "stopping", "watch", "noise", "n_initial", "start_from", "seed"),
     *("limits", "constraints", "utility", "value_name", "cost_unit"),
-    "stages",
+    *("stages", "off_table"),  # a file has no table of candidates
 )
 _NO_WORTH = """{} needs to know what an improvement is worth to you:
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.errors import InputError
+from stopwise.integrations.foreign_files import read_journal
+from stopwise.record.journal import has_begun
 from stopwise.study.options import may_change, names
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.toml_table import shown
@@ -28,6 +30,8 @@ FIXED = (
     *(f"stages.{key}" for key in ("steps", "eta", "first", "usable", "key")),
     *(f"search.{name}" for name in names(may_change())),
 )
+# What is read of a program's output: free to change before any trial has ended.
+_READ = ("value.key", "cost.key", "stages.key")
 _LEFT_OUT = object()
 _MOST = 1 << 24  # bytes of the copy that are read
 
@@ -56,25 +60,41 @@ def changes(config: Config) -> list[str]:
         if old.get(key, _LEFT_OUT) != new.get(key, _LEFT_OUT)
     ]
     lines = {key: _line(key, old, new) for key in changed}
-    refused = [lines[key] for key in changed if _is_fixed(key)]
-    if refused:
-        raise must_not_change(config, refused)
+    refused = [key for key in changed if _is_fixed(key)]
+    if refused and not (set(refused) <= set(_READ) and _told(config) == 0):
+        raise must_not_change(config, [lines[key] for key in refused])
     return list(lines.values())
 
 
 def must_not_change(config: Config, differences: list[str]) -> InputError:
     """An error that says what differs, and how to go on or begin afresh."""
     copy = kept_copy(config).relative_to(config.path.parent)
+    afresh = (
+        "What was measured there would mean something else here. To go on with that run, change"
+        f" it back (the file as last run is {copy}). To begin afresh, copy the file to another"
+        f" name and run that, or remove {config.journal.name} if nothing in it is of use."
+    )
+    if has_begun(config.journal) and not _told(config, succeeded=True):
+        afresh = (
+            "No value is on record there, so nothing is lost by beginning afresh: remove"
+            f" {config.journal.name} and run again. (Or change it back: the file as last run is"
+            f" {copy}.)"
+        )
     return InputError(
         f"{config.path.name} differs from the run that {config.journal.name} holds:\n  "
         + "\n  ".join(differences)
-        + "\nWhat was measured there would mean something else here. To go on with that run,"
-        f" change it back (the file as last run is {copy})."
-        " To begin afresh, copy the file to another name and run that, or remove"
-        f" {config.journal.name} if nothing in it is of use."
-        " [worth], budget, max_trials, timeout, names and units, stopping rules and the way the"
-        " program is called may change."
+        + f"\n{afresh} [worth], budget, max_trials, timeout, names and units, stopping rules and"
+        " the way the program is called may change."
     )
+
+
+def _told(config: Config, *, succeeded: bool = False) -> int:
+    """How many trials of the journal have ended, or have given a value; reports count too."""
+    if not has_begun(config.journal):
+        return 0
+    study = read_journal(config.journal)
+    ended = study.history.succeeded if succeeded else study.history
+    return len(ended) + len(study.curves)
 
 
 def _is_fixed(key: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 
 from stopwise.errors import InputError
 from stopwise_paper.cell import Cell
@@ -45,23 +46,32 @@ class FieldPart:
     trials: int = 0
 
 
-def field_plan(part: str, contenders: Sequence[str], *, quick: bool = False) -> list[Cell]:
+def field_plan(
+    part: str,
+    contenders: Sequence[str],
+    *,
+    quick: bool = False,
+    seeds: int | None = None,
+    problems: str = "*",
+) -> list[Cell]:
     """The cells of a part, seed by seed.
 
     Args:
         part: A name of ``PARTS``.
         contenders: Names of ``CONTENDERS``.
         quick: One problem, one seed, the middle price and 20 trials.
+        seeds: Of the planned seeds only the first ones; all if left out.
+        problems: Of the planned problems only those whose names match this pattern.
     """
     if part not in PARTS:
         message = f"there is no part {part!r}; there are {', '.join(PARTS)}."
         raise InputError(message)
     chosen = PARTS[part]
-    problems = chosen.problems()[: 1 if quick else None]
+    named = [(name, cost) for name, cost in chosen.problems() if fnmatch(name, problems)]
     return [
         cell
-        for seed in range(1 if quick else chosen.seeds)
-        for problem, cost in problems
+        for seed in range(1 if quick else chosen.seeds)[:seeds]
+        for problem, cost in named[: 1 if quick else None]
         for name in contenders
         for cell in _cells(chosen, name, problem, cost, seed, quick=quick)
     ]

@@ -14,12 +14,19 @@ from stopwise_paper.cell import Cell
 from stopwise_paper.problems import PaidValue, Problem, Table, make_problem
 from stopwise_paper.runs.beliefs.study_run import cost_option, units_of
 from stopwise_paper.runs.field.contenders import CONTENDERS, FieldEvaluation, Params, Setting
+from stopwise_paper.runs.field.plan import PARTS, part_of
 from stopwise_paper.runs.field.record import FieldRun
 
 
-def play(cell: Cell) -> FieldRun:
-    """Play a cell: to the stop of a contender that knows the price, else to the cap."""
+def play(cell: Cell, *, rules: bool = True) -> FieldRun:
+    """Play a cell: to the stop of a contender that knows the price, else to the cap.
+
+    Args:
+        cell: The cell.
+        rules: Whether rules that are only recorded are asked, which may take longer than all else.
+    """
     contender = CONTENDERS[cell.acquisition]
+    recorded = rules and contender.has_rule and PARTS[part_of(cell)].priced
     with threadpool_limits(limits=1):
         problem = make_problem(cell)
         units = units_of(problem, cell.cost)
@@ -35,14 +42,16 @@ def play(cell: Cell) -> FieldRun:
         )
         began = time.process_time()
         optimiser = contender.make(setting)
-        stopped_at = 0
+        stopped_at, rule_seconds = 0, 0.0
         for n in range(1, cell.cap + 1):
             optimiser.tell(evaluations.evaluate(optimiser.ask()))
-            if not stopped_at and (contender.priced or contender.has_rule):
+            if (contender.priced or recorded) and not stopped_at:
+                asked = time.process_time()
                 stopped_at = n if optimiser.would_stop() else 0
+                rule_seconds += time.process_time() - asked
             if contender.priced and stopped_at:
                 break
-        seconds = time.process_time() - began
+        seconds = time.process_time() - began - (rule_seconds if recorded else 0.0)
     return FieldRun(
         cell,
         contender.version,
@@ -52,6 +61,7 @@ def play(cell: Cell) -> FieldRun:
         np.array(evaluations.costs),
         stopped_at,
         round(seconds, 3),
+        round(rule_seconds, 3) if recorded else None,
     )
 
 

@@ -35,7 +35,9 @@ class FieldRun:
             worst value there is.
         cost: Cost of each evaluation.
         stopped_at: Evaluations after which the contender's own rule said to stop, 0 if never.
-        seconds: Processor time of the run, evaluations included.
+        seconds: Processor time of the run, evaluations included; without that of a rule which is
+            only recorded.
+        rule_seconds: Processor time of that rule; None if it was not asked.
     """
 
     cell: Cell
@@ -46,6 +48,7 @@ class FieldRun:
     cost: Array
     stopped_at: int
     seconds: float
+    rule_seconds: float | None = 0.0
 
     @property
     def contender(self) -> str:
@@ -112,5 +115,6 @@ def _row(run: FieldRun) -> dict[str, Any]:
         "gap_worth": run.cell.option("evaluations"),
         "stopped_at": run.stopped_at,
         "seconds": run.seconds,
+        "rule_seconds": run.rule_seconds,
         "run": run.to_json(),
     }

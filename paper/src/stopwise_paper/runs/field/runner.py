@@ -38,6 +38,9 @@ def run_field(
     contenders: Sequence[str],
     *,
     quick: bool = False,
+    seeds: int | None = None,
+    problems: str = "*",
+    rules: bool = True,
     jobs: int = -1,
     out: Path,
     progress: bool = False,
@@ -48,6 +51,9 @@ def run_field(
         parts: Names of ``PARTS``; all if empty.
         contenders: Names of ``CONTENDERS`` that are installed.
         quick: A small run, kept in a file of its own.
+        seeds: Of the planned seeds only the first ones.
+        problems: Of the planned problems only those whose names match this pattern.
+        rules: Whether rules that are only recorded are asked.
         jobs: Number of processes; -1 for one per core.
         out: The folder of the records.
         progress: Whether to show a bar with the time left.
@@ -56,14 +62,16 @@ def run_field(
     runs = []
     for part in parts or PARTS:
         try:
-            cells = field_plan(part, contenders, quick=quick)
+            cells = field_plan(part, contenders, quick=quick, seeds=seeds, problems=problems)
         except (MissingDataError, MissingExtraError) as error:
             runs.append(PartRun(part, None, str(error)))
             continue
         finished = {run.cell.key for run in record.load(path)}
         todo = [cell for cell in cells if cell.key not in finished]
         keep = partial(record.append, path=path)
-        failures = run_and_keep(todo, play, keep, jobs=jobs, progress=progress)
+        failures = run_and_keep(
+            todo, partial(play, rules=rules), keep, jobs=jobs, progress=progress
+        )
         failed = {cell.to_json(): error for cell, error in failures}
         counts = RunCounts(len(todo) - len(failed), len(cells) - len(todo), failed)
         runs.append(PartRun(part, counts))

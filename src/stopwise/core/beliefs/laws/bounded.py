@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stopwise.core.beliefs.laws._log_sum import log_sum_with_slopes
+from stopwise.core.beliefs.laws._log_sum import log_sum_with_slopes, scaled
 from stopwise.core.beliefs.laws._patched import at, patched
 from stopwise.core.beliefs.laws._quantile_moments import mean_and_std
 from stopwise.core.beliefs.laws._roots import fair_value_from_right, rates
@@ -158,9 +158,12 @@ class Bounded:
         Where the price is small beside EI(low) their sum would lose it: there it is found from
         low + price/F(low), which is on the right because EI is convex.
         """
-        lost = np.exp(self.law.log_ei(self.low).value)
+        at_low = self.law.log_ei(self.low)
+        lost = np.exp(at_low.value)
         fair = self.law.fair_value(price + lost)
-        changed = (fair.value > self.high) | (lost > 0.0)
+        if lost.any():
+            fair = _at_price_alone(fair, price, lost, at_low)
+        changed = (fair.value > self.high) | (lost > price)
         if not changed.any():
             return fair
         law, prices = self.at(changed), np.broadcast_to(price, changed.shape)[changed]
@@ -172,8 +175,9 @@ class Bounded:
         with np.errstate(all="ignore"):
             tangent = self.low + np.exp(np.log(price) - self.law.log_cdf(self.low))
             start = np.clip(np.where(lost > price, tangent, fair), self.low, self.high)
-            gain = np.exp(self.log_ei(self.high).value)
-            start = np.where(price > gain, self.high + (price - gain), start)
+            if not np.all(np.isposinf(self.high)):
+                gain = np.exp(self.log_ei(self.high).value)
+                start = np.where(price > gain, self.high + (price - gain), start)
         return fair_value_from_right(self, price, start, rates)
 
     def at(self, where: Mask) -> Bounded:
@@ -186,6 +190,26 @@ class Bounded:
 
     def _inside(self, level: Array | float) -> Mask:
         return (np.asarray(level) >= self.low) & (np.asarray(level) < self.high)
+
+
+def _at_price_alone(
+    fair: FairValue, price: Array | float, lost: Array, at_low: WithSlopes
+) -> FairValue:
+    """A fair value g inside at price + EI(low), as one at the price: EI(low) has slopes too.
+
+    Args:
+        fair: The fair value inside.
+        price: The price.
+        lost: EI(low).
+        at_low: Its logarithm.
+    """
+    with np.errstate(all="ignore"):
+        share = np.where(lost > 0.0, lost / (price + lost), 0.0)
+    slopes = (
+        slope + scaled(scaled(share, fair.d_log_price), of_lost)
+        for slope, of_lost in zip(fair.slopes, at_low.slopes, strict=True)
+    )
+    return FairValue(fair.value, tuple(slopes), fair.d_log_price * (1.0 - share))
 
 
 def _clipped_std(normal: Normal, low: Array | float, high: Array | float) -> Array:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stopwise.core.beliefs.laws._bounds_around import bounds_around
 from stopwise.core.beliefs.laws._components import Components
 from stopwise.core.beliefs.laws._log_sum import log_sum, mixed, scaled, weighted_logs
 from stopwise.core.beliefs.laws._mixture_rates import rates_of_mixture, right_of_root
@@ -159,6 +160,9 @@ class Mixture:
         """The root of the z-score, between the least and the largest quantile of a component."""
         if len(self.laws) == 1:
             return self.laws[0].quantile(z)
+        around = bounds_around(self.weights, self.laws, Mixture)
+        if around is not None:  # searched for inside, where nothing jumps
+            return around.quantile(z)
         return self._answered(NormalStack.quantile, Mixture._searched_quantile, z)
 
     def _searched_quantile(self, z: Array | float) -> WithSlopes:
@@ -183,6 +187,9 @@ class Mixture:
         """
         if len(self.laws) == 1:
             return self.laws[0].fair_value(price)
+        around = bounds_around(self.weights, self.laws, Mixture)
+        if around is not None:
+            return around.fair_value(price)
         return self._answered(NormalStack.fair_value, Mixture._searched_fair_value, price)
 
     def _searched_fair_value(self, price: Array | float) -> FairValue:
