@@ -6,7 +6,7 @@ handwritten digits: an optional reduction, and one of four classifiers, each wit
 own. The objective "boosters" is that of LightGBM (``_boosters.py``). All samplers run the same
 define-by-run objective for the same number of trials. "ours, children drawn" is our sampler as it
 was before it knew conditions: it chooses what all trials share, and what is left is drawn at
-random.
+random. "ours, design of 10" begins with as many trials as TPE and GPSampler do.
 
 ``python -m benchmarks conditional`` runs two seeds of the pipeline. For more, and for the other
 objective, run ``python -m benchmarks.conditional FILE [SEEDS [OBJECTIVE]]``: each run appends a
@@ -136,6 +136,7 @@ def _samplers(
     shared = {name: p for name, p in space.items() if p.when is None}
     return {
         "ours": StopwiseSampler(space=space, seed=seed, **by_gain),
+        "ours, design of 10": StopwiseSampler(space=space, seed=seed, n_initial=10, **by_gain),
         "TPE": optuna.samplers.TPESampler(seed=seed),
         "GPSampler": optuna.samplers.GPSampler(seed=seed),
         "ours, children drawn": StopwiseSampler(space=shared, seed=seed, **by_gain),

@@ -230,11 +230,11 @@ def test_the_most_that_can_be_paid_is_the_most(B, share):
 
 
 def test_a_budget_too_small_for_the_design_is_an_error_that_teaches():
-    for budget in (4.0, 3.0):
+    for budget in (2.0, 1.5):
         with pytest.raises(InputError) as error:
             sw.minimize(wavy, LINE, budget=budget)
         assert str(error.value) == (
-            f"the budget of {budget:g} does not exceed the 4 that the initial design costs, so"
+            f"the budget of {budget:g} does not exceed the 2 that the initial design costs, so"
             " there is nothing left to choose with. Give a larger budget, or a smaller or cheaper"
             " initial design (n_initial, start_from)."
         )

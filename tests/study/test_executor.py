@@ -101,7 +101,7 @@ def test_never_more_at_once_than_there_are_workers(threads, workers, most):
     with ThreadPoolExecutor(threads) as executor:
         result = sw.minimize(
             objective, TABLE, lam=0.1, stopping=FixedTrials(8), executor=executor, workers=workers,
-            max_trials=14,
+            n_initial=6, max_trials=14,
         )  # fmt: skip
     assert objective.most <= most
     assert len(result.history) == objective.calls == 14
@@ -120,7 +120,7 @@ def test_never_more_are_handed_out_than_there_are_workers():
     with Counting(3) as executor:
         sw.minimize(
             Watched(valley), TABLE, lam=0.1, stopping=FixedTrials(8), executor=executor,
-            max_trials=14,
+            n_initial=6, max_trials=14,
         )  # fmt: skip
     assert len(handed_out) == 14
 

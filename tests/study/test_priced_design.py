@@ -173,6 +173,43 @@ def test_it_has_d_plus_one_points_and_twice_as_many_where_costs_are_known(space,
     assert study.traces["sup_log_ei_per_cost"].current.t == 0
 
 
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [
+        ({"max_trials": 1}, 5),
+        ({"max_trials": 17}, 5),
+        ({"max_trials": 18}, 6),
+        ({"max_trials": 29}, 9),
+        ({"max_trials": 1000}, 10),
+        ({"max_trials": 18, "cost": "reported"}, 5),
+        ({"budget": 18.9}, 6),
+        ({"budget": 27.0, "max_trials": 21}, 7),
+        ({"budget": 1e300}, 10),
+        ({"budget": 18.9, "cost": lambda _: 0.5}, 10),
+        ({"max_trials": 12, "n_initial": 7}, 7),
+        ({"max_trials": 12, "surrogate": "plain"}, 10),
+    ],
+    ids=str,
+)
+def test_of_few_trials_a_third_is_design(given, size):
+    study = study_of("box", **{"cost": None, **given})
+    assert study.n_initial == size
+    assert len(run_design(study, price=lambda _: 1.0)) == min(size, given.get("max_trials", size))
+
+
+def test_a_design_keeps_its_size_when_a_resumed_study_may_have_more_trials(tmp_path):
+    file = tmp_path / "run.jsonl"
+    study = study_of("box", cost=None, max_trials=18, journal=file)
+    trial = study.ask()
+    study.tell(trial, bowl(trial.params))
+    study.close()
+    with pytest.warns(UserWarning, match="max_trials is now 100"):
+        resumed = sw.Study.resume(file, max_trials=100)
+    assert resumed.design_size == 6
+    assert len(run_design(resumed, price=lambda _: 1.0)) == 5
+    resumed.close()
+
+
 def test_a_size_that_is_given_is_its_size():
     assert len(run_design(study_of("box", n_initial=9))) == 9
 

@@ -620,7 +620,7 @@ def test_at_the_cap_the_rules_are_still_recorded():
     result = sw.minimize(bowl, LINE, lam=1e-300, max_trials=9, watch=["convergence"])
     assert result.verdict.rule == "max-trials"
     for trace in result.traces.values():
-        assert [s.t for s in trace] == [0, 1, 2, 3, 4, 5]
+        assert [s.t for s in trace] == [0, 1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,14 @@ the same costs, so it hands out the same point.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from stopwise.core.beliefs.prices import is_known
+from stopwise.core.beliefs.prices import UnitCost, is_known
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.space import Domain
 from stopwise.core.space.held import Holding
@@ -26,6 +27,7 @@ from stopwise.study.spending import Spending
 # After so many times its size a design is done with the values that it has: where most evaluations
 # fail, a model of where they do chooses better than further points that are spread evenly.
 TRIES = 2.0
+_MANY = 1e9  # evaluations: a larger budget buys any number of them
 _EXTRA = 64  # points drawn to find an affordable one while there are no observations
 
 
@@ -172,9 +174,25 @@ class InitialDesign:
         context = self._context
         domain = context.domain if holding is None else holding.domain
         among = None if holding is None else holding.rows
+        options = context.options
         return DesignSoFar(
-            domain, context.cost_model, context.options.seed, taken, paid_at, paid, among
+            domain,
+            context.cost_model,
+            options.seed,
+            taken,
+            paid_at,
+            paid,
+            among,
+            self._max_trials(),
         )
+
+    def _max_trials(self) -> int | None:
+        """The most evaluations that there may be, as far as that is known beforehand."""
+        options = self._context.options
+        limits = [] if options.max_trials is None else [options.max_trials]
+        if options.budget is not None and isinstance(self._context.cost_model, UnitCost):
+            limits.append(math.floor(min(options.budget, _MANY)))  # each costs 1
+        return min(limits, default=None)
 
     def _missing(self) -> list[dict[str, Any]]:
         """Points that the design still lacks; data told before the first ask are part of it."""

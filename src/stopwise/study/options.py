@@ -115,7 +115,9 @@ class StudyOptions:
             ``bounds=(0, 1)``, a loss that cannot be negative ``bounds=(0, None)``.
         prior: Of the hyper-parameters: ``"lognormal"``, ``"gamma"`` or None. They are fitted at
             every observation up to 100, then whenever the data have grown by a tenth.
-        n_initial: Size of the initial design; the surrogate's if left out.
+        n_initial: Size of the initial design; the surrogate's if left out. That of ``"default"``
+            is 2(d + 1), or d + 1 where costs are learned; with ``max_trials`` (or a budget, where
+            each evaluation costs 1) a third of that number, if it is in between.
         failures: ``"chance"``: where evaluations fail is learned, and a gain counts with the
             chance to succeed. ``"median"``: a failure is taken for an ordinary value, as in
             version 0.1.

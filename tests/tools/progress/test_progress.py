@@ -174,7 +174,7 @@ def test_an_average_is_called_one():
 def test_the_initial_design_comes_first():
     study = run_by_hand(sw.Study(TABLE, lam=0.05, max_trials=9), valley, 2)
     view = view_of(study)
-    assert view.stops[0].text == "not before the initial design is done, 2 of 6"
+    assert view.stops[0].text == "not before the initial design is done, 2 of 3"
     assert view.next == ""
     assert view.trials == "2 of at most 9"
 

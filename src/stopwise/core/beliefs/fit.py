@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -68,10 +69,10 @@ class _Problem:
 
     def bounds(self) -> Array:
         """Lowest and highest log parameters, (free, 2); both the same where one is fixed."""
-        lengthscale = _range(self.priors.lengthscale, _LENGTHSCALE_BOUNDS)
+        lengthscales = [_range(prior, _LENGTHSCALE_BOUNDS) for prior in self.lengthscales]
         outputscale = _range(self.priors.outputscale, _OUTPUTSCALE_BOUNDS)
         learned = [_range(self.priors.noise, _NOISE_BOUNDS)] if self.noise is None else []
-        return np.array([lengthscale] * self.d + [outputscale, *learned])
+        return np.array([*lengthscales, outputscale, *learned])
 
     def at(self, theta: Array) -> _Evaluation:
         """Minus the log posterior density at log parameters, with its derivatives on demand."""
@@ -85,16 +86,31 @@ class _Problem:
         """Each prior, and the log parameters that it is the prior of."""
         d = self.d
         return [
-            (self.priors.lengthscale, theta[:d]),
+            *((prior, theta[parameters]) for prior, parameters in self._alike),
             (self.priors.outputscale, theta[d : d + 1]),
             (self.priors.noise, theta[d + 1 :]),  # none, where the noise is fixed
         ]
 
     def start(self, stretch: float = 1.0) -> Array:
         """Where a search begins: the modes of the priors, and the variance of the data, 1."""
-        lengthscale = self.priors.lengthscale.log_mode + math.log(stretch)
+        lengthscales = [prior.log_mode + math.log(stretch) for prior in self.lengthscales]
         noise = [self.priors.noise.log_mode] if self.noise is None else []
-        return self._inside(np.array([lengthscale] * self.d + [0.0, *noise]))
+        return self._inside(np.array([*lengthscales, 0.0, *noise]))
+
+    @cached_property
+    def lengthscales(self) -> tuple[Prior, ...]:
+        """The prior of each parameter's length scale."""
+        return self.priors.by_parameter or (self.priors.lengthscale,) * self.d
+
+    @cached_property
+    def _alike(self) -> list[tuple[Prior, slice]]:
+        """Each prior of length scales, with the neighbouring parameters that share it."""
+        starts = [i for i, (a, b) in enumerate(pairwise(self.lengthscales), start=1) if a != b]
+        ends = [*starts, self.d]
+        return [
+            (self.lengthscales[begin], slice(begin, end))
+            for begin, end in zip([0, *starts], ends, strict=True)
+        ]
 
     @cached_property
     def _pairs(self) -> PairwiseDistances:
@@ -161,7 +177,7 @@ def _is_doubtful(found: _Evaluation, begin: _Evaluation) -> bool:
 
     With many data, an edge at which the search began was checked when it was reached.
     """
-    if isinstance(found.problem.priors.lengthscale, Flat):
+    if any(isinstance(prior, Flat) for prior in found.problem.lengthscales):
         return True
     few = found.problem.y.size <= _FEW
     return bool((found.edges if few else found.edges & ~begin.edges).any())

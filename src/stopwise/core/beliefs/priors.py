@@ -12,11 +12,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.errors import InputError
 
 
@@ -99,24 +99,65 @@ class Fixed:
 
 Prior = LogNormalPrior | GammaPrior | Flat | Fixed
 
+_OUTPUTSCALE = LogNormalPrior(0.0, 1.0)  # docs/adr/0013-output-scale.md
+
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """One prior for each kind of hyper-parameter."""
+    """One prior for each kind of hyper-parameter.
+
+    Args:
+        lengthscale: Of the length scales.
+        outputscale: Of the output scale.
+        noise: Of the noise.
+        by_parameter: Of the length scale of each parameter, where they differ.
+    """
 
     lengthscale: Prior
     outputscale: Prior
     noise: Prior
+    by_parameter: tuple[Prior, ...] = ()
 
 
 def priors(name: str | None, d: int) -> Priors:
     """The priors called ``name`` for d parameters."""
     if name == "lognormal":
-        lengthscale = LogNormalPrior(math.sqrt(2.0) + 0.5 * math.log(d), math.sqrt(3.0))
-        return Priors(lengthscale, LogNormalPrior(0.0, 1.0), LogNormalPrior(-4.0, 1.0))
+        return Priors(_of_numbers(d), _OUTPUTSCALE, LogNormalPrior(-4.0, 1.0))
     if name == "gamma":
         return Priors(GammaPrior(3.0, 6.0), GammaPrior(2.0, 0.15), GammaPrior(1.1, 0.05))
     if name is None:
         return Priors(Flat(math.log(0.3 * math.sqrt(d))), Flat(0.0), Flat(-4.0))
     message = f"prior={name!r} is not known: give 'lognormal', 'gamma' or None (no prior)."
     raise InputError(message)
+
+
+def priors_with_choices(choices: Mask) -> Priors:
+    """The priors ``"lognormal"`` where some parameters are choices: their effects may add up.
+
+    A fit takes the likeliest length scale, and the mode of LogNormal(m, s) is exp(m - s^2). With
+    one so short, hardly anything that was seen of one choice holds for another. So the mode of
+    their length scales is the published median, exp(m), and that of the output scale is 1, without
+    which long length scales could not explain what is seen
+    (docs/adr/0067-effects-of-choices-may-add-up.md). Numbers keep their prior.
+
+    Args:
+        choices: For each parameter, whether it is a choice.
+    """
+    usual = priors("lognormal", choices.size)
+    of_numbers = _of_numbers(choices.size)
+    of_choices = _with_mode_at_median(of_numbers)
+    return replace(
+        usual,
+        outputscale=_with_mode_at_median(_OUTPUTSCALE),
+        by_parameter=tuple(of_choices if each else of_numbers for each in choices.tolist()),
+    )
+
+
+def _with_mode_at_median(prior: LogNormalPrior) -> LogNormalPrior:
+    """As probable over the logarithm as the prior is over the value: its mode is at exp(mean)."""
+    return replace(prior, mean=prior.mean + prior.std**2)
+
+
+def _of_numbers(d: int) -> LogNormalPrior:
+    """Of length scales in d dimensions, after Hvarfner et al. (2024)."""
+    return LogNormalPrior(math.sqrt(2.0) + 0.5 * math.log(d), math.sqrt(3.0))

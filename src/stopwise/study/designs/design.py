@@ -26,6 +26,7 @@ class DesignSoFar:
         paid_at: Encoded points at which a cost was paid.
         paid: Those costs.
         among: Of a finite domain, the candidates that may be chosen; all if left out.
+        max_trials: The most evaluations that there may be; any number if left out.
     """
 
     domain: Domain
@@ -35,6 +36,7 @@ class DesignSoFar:
     paid_at: Array
     paid: Array
     among: Mask | None = None
+    max_trials: int | None = None
 
     def fresh(self, count: int) -> Array:
         """Up to ``count`` spread-out points that are not taken, each once.

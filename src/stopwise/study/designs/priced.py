@@ -41,16 +41,24 @@ class PricedDesign:
             spans so much of the range of every parameter.
         tolerance: Points that cost at most this many times the cheapest count as cheap, too. Where
             that is known of all points, it is the spread design.
+        part: Of a number of evaluations that is known beforehand, one in so many is of the design.
     """
 
     share: float = 0.3
     span: float = 0.7
     tolerance: float = 1.5
+    part: int = 3
 
     def size(self, beginning: DesignSoFar) -> int:
-        """As many as the spread design has; half as many where costs are to be learned."""
+        """As many as the spread design has; half as many where costs are to be learned.
+
+        Also fewer, down to half as many, where it would be more than its part of the evaluations.
+        """
         least = beginning.domain.n_active + 1
-        return 2 * least if is_known(beginning.cost) else least
+        if not is_known(beginning.cost):
+            return least
+        most = beginning.max_trials
+        return 2 * least if most is None else min(2 * least, max(most // self.part, least))
 
     def plans_ahead(self, cost: CostModel) -> bool:
         """Whether costs are known, so that no cost that is paid changes what comes next."""

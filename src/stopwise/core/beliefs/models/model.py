@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypedDict
 
+import numpy as np
+
 from stopwise.core.beliefs.foresight import Seen
 from stopwise.core.beliefs.hyperparameters import ObjectiveFit
+from stopwise.core.beliefs.priors import Priors
 from stopwise.core.beliefs.surrogate import Updatable
-from stopwise.core.numerics.arrays import Array, Indices
+from stopwise.core.numerics.arrays import Array, Indices, Mask
 
 DEFAULT_PRIOR = "lognormal"  # of the hyper-parameters
 
@@ -44,7 +47,7 @@ class Data:
     groups: Indices
     design: int | None = None
     noise: float | Literal["learn"] | None = None
-    prior: str | None = DEFAULT_PRIOR
+    prior: str | Priors | None = DEFAULT_PRIOR
     bounds: tuple[float, float] = (-math.inf, math.inf)
 
     @property
@@ -53,6 +56,11 @@ class Data:
         if self.design is None:
             return self.y
         return self.y[: max(self.design, 2 * (int(self.groups.max()) + 2))]
+
+    @property
+    def choices(self) -> Mask:
+        """Which parameters are choices: those of several columns, one for each choice."""
+        return np.asarray(np.bincount(self.groups) > 1)
 
     @property
     def exact(self) -> bool:

@@ -20,8 +20,9 @@ from stopwise.core.beliefs.ensemble import Ensemble
 from stopwise.core.beliefs.foresight import Seen, Weighed, weigh
 from stopwise.core.beliefs.gp import Posterior
 from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
-from stopwise.core.beliefs.models.model import Data
+from stopwise.core.beliefs.models.model import DEFAULT_PRIOR, Data
 from stopwise.core.beliefs.models.plain import condition_component, fit_component
+from stopwise.core.beliefs.priors import priors_with_choices
 from stopwise.core.beliefs.surrogate import Updatable
 from stopwise.core.beliefs.warps import DEFAULT_WARP, SoftWarp, Warp
 
@@ -86,6 +87,7 @@ class WeighedModel:
 
     def fit(self, data: Data, start: ObjectiveFit | None, seen: Sequence[Seen]) -> Ensemble:
         """Fit every component; readings that come to the same warp share one fit."""
+        data = _with_priors_of_choices(data)
         starts = start.components if start else (None,) * len(self.readings)
         fits: dict[Warp, Posterior] = {}
         components = []
@@ -119,3 +121,11 @@ class WeighedModel:
     @property
     def _names(self) -> tuple[str, ...]:
         return tuple(reading.name for reading in self.readings)
+
+
+def _with_priors_of_choices(data: Data) -> Data:
+    """The data with a prior of its own for choices, if there are any, unless another is given."""
+    choices = data.choices
+    if data.prior != DEFAULT_PRIOR or not choices.any():
+        return data
+    return replace(data, prior=priors_with_choices(choices))
