@@ -189,7 +189,6 @@ def test_it_has_d_plus_one_points_and_twice_as_many_where_costs_are_known(space,
         ({"max_trials": 12, "n_initial": 7}, 7),
         ({"max_trials": 12, "surrogate": "plain"}, 10),
     ],
-    ids=str,
 )
 def test_of_few_trials_a_third_is_design(given, size):
     study = study_of("box", **{"cost": None, **given})
