@@ -45,11 +45,10 @@ def maximised():
     )
 
     def accuracy(params):
-        if params["depth"] > 26:
-            return None
         return 0.9 - ((params["depth"] - 17) / 25) ** 2 - 0.1 * (params["kind"] == "a")
 
-    _go_on(study, accuracy, 22)
+    study.tell({"depth": 30, "kind": "a"}, None)  # it failed
+    _go_on(study, accuracy, 21)
     study.ask()
     return study
 
