@@ -87,7 +87,8 @@ def test_numbers_that_no_float_can_hold(tmp_path):
     path.write_text(f"x,value,cost\n{rows()}1,1{'0' * 400},2\n1,2,1{'0' * 400}\n")
     audit = sw.audit(path, rules=["immediate"])
     assert audit.n == 9
-    assert "value is inf; row 11: cost is inf" in audit.notes[0]
+    assert "count as failed evaluations (row 10: value is inf)" in audit.notes[0]
+    assert "row 11: cost is inf" in audit.notes[1]
     assert (
         sw.audit(
             [{"x": i, "value": i % 3, "cost": 1} for i in range(1, 9)]
