@@ -74,7 +74,8 @@ def _named(kind: str, table: Mapping[str, Callable[..., T]], name: str, lam: flo
     if lam is None:
         message = (
             f"the {kind} {name!r} needs lam. {HOW_TO_CHOOSE_LAM} Or give a study budget=..., what"
-            " may be spent in all, and it is chosen for you."
+            " may be spent in all, and it is chosen for you; or max_trials=... alone, and"
+            " nothing is priced."
         )
         raise InputError(message)
     return table[name](**{takes: lam})

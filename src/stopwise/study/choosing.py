@@ -102,9 +102,11 @@ class Choosing:
         self._spending = spending
         self._snapshots = snapshots
         options = context.options
-        # Without lam a budget chooses it, after the initial design.
+        # Without lam a budget chooses it, after the initial design; a number of trials needs none.
         by_budget = options.lam_from_budget and options.acquisition in ("pbgi", "pbgi-d")
-        self._fixed = None if by_budget else make_acquisition(options.acquisition, options.lam)
+        counted = options.lam is None and options.trials_decide and options.acquisition == "pbgi"
+        named = LogEIPC() if counted else options.acquisition
+        self._fixed = None if by_budget else make_acquisition(named, options.lam)
 
     @property
     def acquisition(self) -> Acquisition | None:

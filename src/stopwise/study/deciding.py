@@ -11,10 +11,11 @@ from stopwise.core.checks import listed
 from stopwise.errors import InputError
 from stopwise.record.history import History
 from stopwise.stopping import StoppingRule, Verdict, make_rule
-from stopwise.stopping.signals import EVALUATIONS
+from stopwise.stopping.signals import EVALUATIONS, GAIN_PER_COST, gained
 from stopwise.study.budget_worth import BudgetWorth, worth_by_budget
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import (
+    CAP,
     budget_verdict,
     cap_verdict,
     exhausted_verdict,
@@ -35,8 +36,10 @@ def made_rules(rules: Rules, lam: float | None) -> list[StoppingRule]:
 
 
 def obeyed_rules(options: StudyOptions) -> list[StoppingRule]:
-    """The rules that stop a study: none where its budget alone decides."""
-    rules = [] if options.budget_decides else made_rules(options.stopping, options.lam)
+    """The rules that stop a study: none where its budget or its number of trials decides."""
+    if options.budget_decides or options.trials_decide:
+        return []
+    rules = made_rules(options.stopping, options.lam)
     if not rules and options.budget is None:
         message = (
             "stopping=[] would never stop: give a rule; sw.stopping.FixedTrials(n) or"
@@ -91,7 +94,7 @@ class Deciding:
             return failed
         if is_exhausted(context):
             return exhausted_verdict(len(context.domain))  # type: ignore[arg-type]  # it is finite
-        ended = cap_verdict(state.asked, context.options.max_trials) or self._of_budget()
+        ended = self._of_cap() or self._of_budget()
         if ended is not None:
             return ended
         n, size = len(state.history.succeeded), self._design.size
@@ -108,6 +111,12 @@ class Deciding:
         ended = next(filter(None, map(self._of_rule, counting)), None)
         why = _why_nothing_decides(self._context.history)
         return ended or Verdict.not_yet(NOTHING_FEASIBLE, why)
+
+    def _of_cap(self) -> Verdict | None:
+        """Stop at the cap on trials; where it alone decides, with the worth of one more."""
+        options = self._context.options
+        worth = self._next_in_words() if options.trials_decide else ""
+        return cap_verdict(self._context.state.asked, options.max_trials, worth)
 
     def _of_budget(self) -> Verdict | None:
         """Stop if no configuration that could be asked for is expected to be affordable."""
@@ -137,13 +146,28 @@ class Deciding:
     def _of_rules(self) -> Verdict:
         """The verdict of the first rule that stops; if none does, of the first rule."""
         verdicts = [self._of_rule(rule) for rule in self._rules]
-        if not verdicts:  # the budget alone decides
+        if not verdicts and self._context.budget.total is None:  # the number of trials decides
+            counted = f"{self._context.state.asked} of {self._context.options.max_trials} trials"
+            verdicts = [Verdict.not_yet(CAP, f"{counted}{self._next_in_words()}: go on")]
+        elif not verdicts:  # the budget alone decides
             left, budget = self._spending.left, self._context.budget.total or 0.0
             units, worth = self._context.options.units, self._worth()
             clause = "" if worth is None else worth.while_money_is_left
             sentence = f"{units.cost(left)} of {units.cost(budget)} are left{clause}: go on"
             verdicts = [Verdict.not_yet("budget", sentence)]
         return next((v for v in verdicts if v.stop), verdicts[0])
+
+    def _next_in_words(self) -> str:
+        """A clause about the gain and the cost of the best remaining candidate, once recorded."""
+        trace = self._snapshots.traces.get(GAIN_PER_COST.key)
+        if trace is None or not len(trace):
+            return ""
+        now = trace.current
+        cost = now.facts["cost"]
+        if math.isnan(cost):
+            return "; no remaining candidate can gain anything"
+        what = f"is expected to {gained(now)} and costs {now.units.cost(cost)}"
+        return f"; the best remaining candidate {what}"
 
     def _beside_fallback(self, verdict: Verdict) -> Verdict:
         """The verdict, which names the fallback while nothing that keeps the limits is better."""

@@ -14,6 +14,7 @@ from stopwise.record.history import History
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.context import StudyContext
 
+CAP = "max-trials"  # the name of the verdict of a cap on trials
 FAILURES = 10  # so many failures in a row end a study
 
 
@@ -46,11 +47,17 @@ def exhausted_verdict(n: int) -> Verdict:
     return Verdict.at_least("exhausted", n, n, f"{all_of_them} been asked for")
 
 
-def cap_verdict(asked: int, most: int | None) -> Verdict | None:
-    """Stop at the cap on trials."""
+def cap_verdict(asked: int, most: int | None, worth: str = "") -> Verdict | None:
+    """Stop at the cap on trials.
+
+    Args:
+        asked: Trials that were asked for.
+        most: The cap; None if there is none.
+        worth: A clause about the worth of one more.
+    """
     if most is None or asked < most:
         return None
-    return Verdict.at_least("max-trials", asked, most, f"{asked} of at most {most} trials")
+    return Verdict.at_least(CAP, asked, most, f"{asked} of at most {most} trials{worth}")
 
 
 def budget_verdict(

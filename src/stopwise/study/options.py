@@ -132,7 +132,9 @@ class StudyOptions:
             True or False, or expressions such as ``"a + b <= 1"``, which a journal can hold. One
             that asks for an inactive parameter does not apply.
         seed: Makes everything that is random repeatable.
-        max_trials: A hard cap on trials, the initial design included.
+        max_trials: A hard cap on trials, the initial design included. Without lam and budget it
+            alone decides: choices are those of ``"logeipc"``, which needs no lam, and verdicts
+            say what the next trial would be expected to gain.
         value_name: The value in your words, with its unit: ``"misread %"``.
         cost_unit: The unit of costs: ``"$"``, ``"GPU hours"``; of ``cost="seconds"`` it is known.
         off_table: Whether data may be told that are in no row of ``Candidates``. They teach the
@@ -264,6 +266,14 @@ class StudyOptions:
     def budget_decides(self) -> bool:
         """Whether the budget alone decides when to stop, since the default rule needs a lam."""
         return self.lam_from_budget and listed(self.stopping) == ["pbgi"]
+
+    @property
+    def trials_decide(self) -> bool:
+        """Whether ``max_trials`` alone decides when to stop: there is no price, or no rule."""
+        if self.max_trials is None or self.budget is not None:
+            return False
+        rules = listed(self.stopping)
+        return not rules or (self.lam is None and rules == ["pbgi"])
 
     def as_json(self, params: ParamsCodec, space: Space) -> dict[str, Json]:
         """The options as a journal writes them."""

@@ -14,17 +14,17 @@ from stopwise_paper.runs.field.contenders.contender import (
     Setting,
 )
 
-_TINY = 1e-12  # a price that is next to nothing: gains alone count
-
 
 class StopwiseStudy:
-    """A study with a price, which says itself when to stop; without one it only searches."""
+    """A study with a price, which says itself when to stop; without one it counts its trials."""
 
     def __init__(self, setting: Setting, surrogate: str = "default") -> None:
+        priced = not math.isnan(setting.lam)
         self._study = sw.Study(
             setting.domain,
             cost=setting.cost,
-            lam=_TINY if math.isnan(setting.lam) else setting.lam,
+            lam=setting.lam if priced else None,
+            max_trials=None if priced else setting.trials,
             surrogate=surrogate,
             seed=setting.seed,
         )
