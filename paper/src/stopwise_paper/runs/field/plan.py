@@ -24,6 +24,7 @@ from stopwise_paper.runs.field.contenders import CONTENDERS
 EXPERIMENT = "field"
 EVALUATIONS = beliefs.EVALUATIONS
 _QUICK_TRIALS = 20
+_SEEDS = 5  # of tables; contenders that take long play the first one
 _DIMENSIONS, _INSTANCES = (2, 5, 10), (1, 2, 3)  # of bbob
 
 
@@ -114,14 +115,14 @@ def _learned_tables() -> list[tuple[str, str]]:
 
 
 PARTS = {
-    "sklearn": FieldPart("scikit-learn tables, learned costs", _learned_tables, 3),
-    "lcbench": FieldPart("LCBench, known costs", beliefs.judged_lcbench, 2),
+    "sklearn": FieldPart("scikit-learn tables, learned costs", _learned_tables, _SEEDS),
+    "lcbench": FieldPart("LCBench, known costs", beliefs.judged_lcbench, _SEEDS),
     "lcbench-learned": FieldPart(
-        "LCBench, learned costs", beliefs.PARTS["lcbench-learned"].problems, 3
+        "LCBench, learned costs", beliefs.PARTS["lcbench-learned"].problems, _SEEDS
     ),
-    "alexnet": FieldPart("AlexNet, learned costs", beliefs.PARTS["alexnet"].problems, 3),
-    "taskset": FieldPart("TaskSet", beliefs.PARTS["taskset"].problems, 2),
-    "nats": FieldPart("NATS-Bench, topology space", beliefs.PARTS["nats"].problems, 1),
+    "alexnet": FieldPart("AlexNet, learned costs", beliefs.PARTS["alexnet"].problems, _SEEDS),
+    "taskset": FieldPart("TaskSet", beliefs.PARTS["taskset"].problems, _SEEDS),
+    "nats": FieldPart("NATS-Bench, topology space", beliefs.PARTS["nats"].problems, _SEEDS),
     "bbob": FieldPart(
         "bbob, 10 evaluations for each parameter, stopping off", _bbob, 1, priced=False, trials=10
     ),
