@@ -122,6 +122,25 @@ def test_a_value_of_which_more_is_better_is_asked_about(tmp_path):
     assert stopwise(*new, "--value-name", "accuracy", "--maximize").code == 0
 
 
+@pytest.mark.parametrize("key", ["name", "key"])
+def test_maximize_answers_what_a_file_leaves_open(tmp_path, key):
+    (tmp_path / "space.toml").write_text(f'{SPACE}[value]\n{key} = "accuracy"\n')
+    new = ("new", tmp_path / "s", "--space", tmp_path / "space.toml", "--lam", "1")
+    done = stopwise(*new)
+    assert done.code == 2
+    assert "space.toml, line 6: the value is called 'accuracy'" in done.err
+    assert 'say --maximize, or direction = "minimize" in [value] if less is better' in done.err
+    assert stopwise(*new, "--maximize").code == 0
+    assert sw.Study.load(tmp_path / "s").direction == "maximize"
+
+
+def test_another_name_on_the_command_line_is_what_is_asked_about(tmp_path):
+    (tmp_path / "space.toml").write_text(f'{SPACE}[value]\nkey = "accuracy"\n')
+    new = ("new", tmp_path / "s", "--space", tmp_path / "space.toml", "--lam", "1")
+    assert stopwise(*new, "--value-name", "misread %").code == 0
+    assert sw.Study.load(tmp_path / "s").direction == "minimize"
+
+
 def test_keys_of_a_program_are_named_as_unused(tmp_path):
     (tmp_path / "space.toml").write_text(f'command = ["train"]\nworkers = 2\n{SPACE}')
     done = stopwise("new", tmp_path / "s", "--space", tmp_path / "space.toml", "--lam", "1")
