@@ -404,7 +404,7 @@ def test_a_trial_told_twice_is_refused(started):
     message = (
         r"trial 4 was told already \(value 0\.5, cost 1\.0\)\. If that was wrong, study\.amend\(4,"
         r" value=\.\.\., cost=\.\.\.\) corrects it\."
-        r" .* study\.tell\(trial\.params, value, cost\)\."
+        r" .* study\.tell\(trial\.params, value, cost, charge=True\)\."
     )
     with pytest.raises(InputError, match=message):
         started.tell(trial, 0.7, cost=1.0)

@@ -284,13 +284,33 @@ def test_a_trial_that_nobody_will_tell_is_given_up(begin):
     stopwise("ask", journal)
     assert stopwise("drop", journal, 0).out == "trial 0 is given up\n"
     assert stopwise("verdict", journal, "--json").json["pending"] == []
-    assert "trial 0 was not asked" in stopwise("drop", journal, 0).err
+    assert "trial 0 was given up already; pending are none" in stopwise("drop", journal, 0).err
+    for late in (("tell", journal, 0, 0.5, "--cost", 1), ("amend", journal, 0, "--value", 0.5)):
+        refused = stopwise(*late)
+        assert refused.code == 2
+        assert "trial 0 was given up: nothing was told of it" in refused.err
+        assert "stopwise tell JOURNAL new VALUE --params JSON --charge" in refused.err
+
+
+def test_a_configuration_told_again_by_its_params_is_asked_about(begin):
+    journal = begin("", "--lam", "0.01")
+    params = json.dumps(stopwise("ask", journal, "--json").json["params"])
+    new = ("tell", journal, "new", "--params", params, "--cost", "2")
+    assert stopwise(*new, "0.5").out == "trial 0 gave 0.5, at a cost of 2 s\n"
+    assert stopwise(*new, "0.5").out == "This was told before: nothing has changed.\n"
+    refused = stopwise(*new, "0.7")
+    assert refused.code == 2
+    assert "these are the params of trial 0, which was told already" in refused.err
+    assert "stopwise amend JOURNAL 0 --value" in refused.err
+    assert stopwise(*new, "0.7", "--charge").out == "trial 1 gave 0.7, at a cost of 2 s\n"
+    assert stopwise(*new, "0.8", "--no-charge").out == "trial 2 gave 0.8, at a cost of 2 s\n"
+    assert sw.Study.load(journal).spent == 4.0
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("tell", "JOURNAL", "4", "1"), "trial 4 was not asked of this study; pending are 0"),
+        (("tell", "JOURNAL", "4", "1"), "trial 4 was not asked of this study; pending are [0]"),
         (("tell", "JOURNAL", "0"), "give a value or --failed REASON, one of the two"),
         (("tell", "JOURNAL", "0", "1", "--failed", "x"), "given were '1' and --failed"),
         (("tell", "JOURNAL", "0", "one"), "the value must be a number, not 'one'"),
