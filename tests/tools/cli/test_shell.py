@@ -147,6 +147,17 @@ def test_keys_of_a_program_are_named_as_unused(tmp_path):
     assert "Not used here, since no program is run: command, workers." in done.out
 
 
+def test_what_begins_with_a_dash_may_be_a_value(begin):
+    journal = begin("", "--lam", "0.01")
+    stopwise("ask", journal, "-n", "4")
+    tell = ("tell", journal, "--cost", "1")
+    assert stopwise(*tell, 0, "--", "-.5").out.startswith("trial 0 gave -0.5")
+    assert stopwise(*tell, 1, "-2e3").out.startswith("trial 1 gave -2000")
+    assert "failed (--oom)" in stopwise(*tell, 2, "--failed", "--oom").out
+    assert "failed (-9)" in stopwise(*tell, 3, "--failed=-9").out
+    assert "gave -3" in stopwise("amend", journal, 0, "--value", "-3").out
+
+
 def test_several_are_handed_out_at_once_as_a_list_or_a_line_each(begin):
     journal = begin("", "--lam", "0.01")
     three = stopwise("ask", journal, "-n", "3", "--json").json
@@ -311,6 +322,15 @@ def test_a_configuration_told_again_by_its_params_is_asked_about(begin):
     ("arguments", "words"),
     [
         (("tell", "JOURNAL", "4", "1"), "trial 4 was not asked of this study; pending are [0]"),
+        (
+            ("tell", "JOURNAL", "0", "1", "--cots", "3"),
+            "--cots is no option of stopwise tell (did you mean '--cost'?); it has --cost, --fail",
+        ),
+        (("tell", "JOURNAL", "0", "-1", "-c=3"), "-c is no option of stopwise tell; it has --c"),
+        (
+            ("amend", "JOURNAL", "0", "--valeu=-3"),
+            "--valeu is no option of stopwise amend (did you mean '--value'?)",
+        ),
         (("tell", "JOURNAL", "0"), "give a value or --failed REASON, one of the two"),
         (("tell", "JOURNAL", "0", "1", "--failed", "x"), "given were '1' and --failed"),
         (("tell", "JOURNAL", "0", "one"), "the value must be a number, not 'one'"),
@@ -321,7 +341,7 @@ def test_a_configuration_told_again_by_its_params_is_asked_about(begin):
         (("tell", "JOURNAL", "new", "1"), "--params goes with `new`"),
         (("tell", "JOURNAL", "new", "1", "--params", "{"), "is not JSON"),
         (("tell", "JOURNAL", "new", "1", "--params", "[1]"), "give a JSON object"),
-        (("tell", "JOURNAL", "0", "1", "--csot", "3"), "unexpected extra argument"),
+        (("tell", "JOURNAL", "0", "1", "more"), "unexpected extra argument"),
         (("ask", "JOURNAL", "-n", "0"), "Invalid value for '-n'"),
         (("new", "other", "--space", "SPACE"), "needs to know what an improvement is worth"),
         (("new", "other", "--space", "SPACE", "--lam", "-1"), "lam"),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stopwise.record.outcomes import Outcome
     from stopwise.study import Study
 
-NEGATIVE_NUMBERS = {"ignore_unknown_options": True}  # -0.31 is a value, not an option
-
 
 def tell(
     journal: Journal,
