@@ -32,6 +32,7 @@ from stopwise.study.lam_ladder import ladder, own_lam
 from stopwise.study.options import StudyOptions
 from stopwise.study.readings import Readings, readings_of
 from stopwise.study.remaining import Remaining, best_remaining
+from stopwise.study.who_chose import caveat_of
 
 _OFF_SCALE = 100.0  # a threshold this many times the spread of the data is suspect
 _DECADE = 10.0  # values of one sign whose ratio is at least this look bounded by 0
@@ -91,6 +92,7 @@ def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
         sign=options.sign,
         units=options.units,
         by_budget=options.budget_decides,
+        caveat=caveat_of(context),
     )
     return rungs.lines[:-1]  # at which lam it would stop now is said before
 

@@ -25,6 +25,7 @@ from stopwise.study.identifying import TrialGiven, trial_or_params
 from stopwise.study.signatures import spells_out_options
 from stopwise.study.study import Study
 from stopwise.study.telling import Value, observations_of
+from stopwise.study.who_chose import BY_OTHERS
 
 
 class ExternalStudy(Study):
@@ -39,6 +40,7 @@ class ExternalStudy(Study):
     Args:
         space: As for ``Study``.
         search: Effort of the numerical search for suprema.
+        choices: What a lam ladder says of the choices, as long as this study makes none.
         **options: As for ``Study``.
     """
 
@@ -51,6 +53,7 @@ class ExternalStudy(Study):
         space: Space,
         *,
         search: Search = Search(),
+        choices: str = BY_OTHERS,
         **options: Any,  # noqa: ANN401  Study checks them
     ) -> None:
         self._search = search
@@ -61,6 +64,7 @@ class ExternalStudy(Study):
             )
             raise InputError(message)
         super().__init__(space, **options)
+        self._context.others_choices = choices
 
     @exclusive
     @single_threaded
