@@ -28,6 +28,7 @@ from stopwise.stopping.verdict import Verdict
 from stopwise.study.budget_worth import beyond_budget, worth_by_budget
 from stopwise.study.context import StudyContext
 from stopwise.study.coverage import coverage
+from stopwise.study.hard_limits import EXHAUSTED
 from stopwise.study.lam_ladder import ladder, own_lam
 from stopwise.study.options import StudyOptions
 from stopwise.study.readings import Readings, readings_of
@@ -54,6 +55,7 @@ def explain(
     return "\n".join(
         [
             f"{verdict.rule}: {verdict.reason}.",
+            *_before_any_choice(context, snapshot, verdict),
             *_of_worth(context, snapshot),
             *_remaining_actions(context, snapshot, rules),
             *_by_budget(context, snapshot),
@@ -68,6 +70,22 @@ def explain(
             *_possible_bounds(snapshot.y, context.options),
         ]
     )
+
+
+def _before_any_choice(context: StudyContext, snapshot: Snapshot, verdict: Verdict) -> list[str]:
+    """What a stop rests on before the model has chosen anything that was evaluated."""
+    state = context.state
+    waits = state.promises and all(state.observed(number) is None for number in state.promises)
+    has_chosen = context.others_choices is not None or (state.fitted is not None and not waits)
+    if not verdict.stop or verdict.rule == EXHAUSTED or has_chosen:
+        return []
+    given = any(not o.charged for o in state.history)
+    others = " and data from elsewhere" if given else ""
+    sentence = (
+        f"No choice of the model was tried yet: this verdict rests on {snapshot.n} evaluations"
+        f" that it did not choose, the initial design{others}."
+    )
+    return [sentence]
 
 
 def _by_budget(context: StudyContext, snapshot: Snapshot) -> list[str]:
