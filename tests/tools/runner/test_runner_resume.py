@@ -215,6 +215,20 @@ def test_too_many_failures(folder, run):
     assert run(folder)[0] == 0
 
 
+def test_a_run_in_which_every_trial_failed(folder, run):
+    changed(folder, '"trainer.py"', '"trainer.py", "--no-such-option"')
+    changed(folder, "max_trials = 8", "max_trials = 2")
+    for _ in range(2):  # the second run begins no trial, and answers the same
+        code, out, err = run(folder)
+        assert code == 3
+        assert "No trial has succeeded." in out
+        assert err.startswith("stopwise: all 2 trials have failed; the first said: exit code 2")
+        assert err.count("\n") == 1
+    changed(folder, ', "--no-such-option"', "")
+    changed(folder, "max_trials = 2", "max_trials = 3")
+    assert run(folder)[::2] == (0, "")  # one has succeeded
+
+
 def test_a_program_that_is_not_there(folder, run):
     changed(folder, '"{python}"', '"./gone"')
     code, _, err = run(folder)
