@@ -49,7 +49,16 @@ _WORTH_RECORDER = LogEIPCMedian()  # its signal does not depend on lambda; PBGI-
 
 
 class NothingLeftError(InputError):
-    """There is nothing left to ask: all is evaluated or pending, or too expensive."""
+    """There is nothing left to ask: all is evaluated or pending, or too expensive.
+
+    Args:
+        why: What is left and what is not, in words.
+        method: The method that has nothing to give.
+    """
+
+    def __init__(self, why: str, method: str = "ask") -> None:
+        super().__init__(f"{why}. Ask should_stop() before {method}().")
+        self.why = why
 
 
 class Choice(NamedTuple):
@@ -217,8 +226,7 @@ class Choosing:
         among = "" if holding is None else f" with fixed={dict(holding.fixed)}"
         return NothingLeftError(
             f"there is nothing left to ask{among}: {len(state.history)} configurations are"
-            f" evaluated, {len(state.pending)} pending{money}. Ask should_stop() before"
-            " ask()."
+            f" evaluated, {len(state.pending)} pending{money}"
         )
 
 

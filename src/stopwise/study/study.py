@@ -232,7 +232,7 @@ class Study(StagedStudy):
         After an ask that was interrupted, the trial that it was about to return.
 
         Args:
-            n: For a list of so many different trials; shorter if fewer configurations are left.
+            n: For a list of so many different trials; if there are fewer, a warning says why.
             fixed: Parameters that the trial must have at given values, such as ``{"act":
                 "relu"}``; the others are chosen. A parameter with a condition needs those that
                 it depends on fixed too.
