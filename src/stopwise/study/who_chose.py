@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import inspect
+from typing import TYPE_CHECKING
 
 from stopwise.acquisition import ACQUISITIONS
 from stopwise.study.context import StudyContext
+
+if TYPE_CHECKING:
+    from stopwise.study.study import Study
 
 KNOWING_LAM = "read off this trajectory; under PBGI another lam would have chosen otherwise"
 """What is said of choices of an acquisition that knows lam."""
@@ -28,3 +32,8 @@ def caveat_of(context: StudyContext) -> str:
     else:
         knows_lam = any(hasattr(given, name) for name in _LAMS)
     return KNOWING_LAM if knows_lam else WITHOUT_LAM
+
+
+def caveat_of_study(study: Study) -> str:
+    """The same of a study."""
+    return caveat_of(study._context)  # noqa: SLF001  its own folder

@@ -22,7 +22,7 @@ from stopwise.record.outcomes import Completed, Failed, Outcome
 from stopwise.record.promises import Promises
 from stopwise.study import Study, StudyOptions
 from stopwise.study.table_columns import looks_like
-from stopwise.study.who_chose import BY_OTHERS, caveat_of
+from stopwise.study.who_chose import BY_OTHERS, caveat_of_study
 from stopwise.tools.audit._inferred_space import (
     ColumnBounds,
     as_told,
@@ -234,7 +234,7 @@ def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
     if not isinstance(study, Study):
         return said
     prices = study.cost_model if isinstance(study.cost_model, KnownCost) else None
-    return *said, prices, study.design_size, caveat_of(study._context)  # noqa: SLF001  read only
+    return *said, prices, study.design_size, caveat_of_study(study)
 
 
 def is_table(space: Space) -> bool:

@@ -206,4 +206,5 @@ def _sentence(row: Audited) -> str:
     """Why it stopped then; why one is to go on now."""
     if row.stopped_by is None:
         return row.now.reason
-    return f"after {row.stopped_at}: {row.stopped_by.reason}"
+    evaluations = "evaluation" if row.stopped_at == 1 else "evaluations"
+    return f"after {row.stopped_at} {evaluations}: {row.stopped_by.reason}"

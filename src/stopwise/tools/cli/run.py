@@ -117,6 +117,7 @@ def _code(study: Study, end: RunEnd) -> int:
 
 def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
     from stopwise.core.units import SECONDS, amount
+    from stopwise.study.explanation import rests_on_no_choice
     from stopwise.tools.runner.parameter_passing import shown_params
 
     best = study.best
@@ -132,6 +133,9 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
         trials = f"{told + len(study.pending)} trials begun, {told} of them ended"
     say(f"{trials}, {config.cost.words(study.spent)} spent; stopwise itself took {ours}.")
     say(f"Why it ended: {end.reason}.")
+    if end.why == "verdict" and config.stages is None:
+        for sentence in rests_on_no_choice(study):
+            say(sentence)
     if end.why == "interrupted":
         say(f"Go on with: stopwise run {config.path.name}")
     if end.why == "failures":
