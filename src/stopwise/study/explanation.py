@@ -92,9 +92,10 @@ def _before_any_choice(context: StudyContext, verdict: Verdict) -> list[str]:
         return []
     n, given = len(state.history.succeeded), any(not o.charged for o in state.history)
     others = " and data from elsewhere" if given else ""
+    evaluations = "1 evaluation" if n == 1 else f"{n} evaluations"
     sentence = (
-        "No choice of the model was tried yet: this verdict rests on"
-        f" {'1 evaluation' if n == 1 else f'{n} evaluations'} that it did not choose, the initial design{others}."
+        f"No choice of the model was tried yet: this verdict rests on {evaluations} that it did"
+        f" not choose, the initial design{others}."
     )
     return [sentence]
 
