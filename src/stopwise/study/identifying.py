@@ -102,9 +102,9 @@ def _number(given: object) -> int | None:
     """The number of a trial; None of what is not a whole number or a trial."""
     if isinstance(given, Trial):
         return given.number
-    if isinstance(given, numbers.Integral) and not isinstance(given, bool):
-        return checked_whole("number", given, least=0)
-    return None
+    if isinstance(given, bool) or not isinstance(given, numbers.Integral):
+        return None
+    return checked_whole("number", given, least=0)
 
 
 # ------------------------------------------------------------------------------- refusing

@@ -284,7 +284,7 @@ class Study(StagedStudy):
             self._tell_stage(which, plain, cost, (step, done, charge), message)
             return
         refuse_stages(step, done)
-        said = {"charge": charge, "message": message, "outcomes": outcomes}
+        said: dict[str, Any] = {"charge": charge, "message": message, "outcomes": outcomes}
         if was_told(self._context, which, plain, cost, **said):
             return
         told, *further = observations_of(self._context, which, plain, cost, **said)
