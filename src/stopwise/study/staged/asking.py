@@ -183,7 +183,7 @@ class StagedAsking:
             f"there is nothing left to start or to continue: {len(state.history)} trials have"
             f" ended, {len(state.pending)} are begun"
         )
-        return NothingLeftError(why, method="next")
+        return NothingLeftError.of(why, method="next")
 
 
 def _copied(trial: Trial) -> Trial:
