@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stopwise.study import Study
 
 
-def tell(
+def tell(  # long: typer wants each option with its help
     journal: Journal,
     number: Annotated[
         str,
