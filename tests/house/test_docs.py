@@ -134,3 +134,12 @@ def test_an_entry_of_the_reference_has_an_equation_an_assumption_and_a_source(ki
     assert re.search(r":math:`|\.\. math::", kind.__doc__)
     assert re.search(r"\bAssumes\b", kind.__doc__)
     assert re.search(r"^ +References:$", kind.__doc__, re.MULTILINE)
+
+
+def test_the_page_on_the_snapshot_has_all_that_it_has_and_no_more():
+    from stopwise.core.snapshot import Snapshot
+
+    page = (ROOT / "docs" / "reference" / "snapshot.md").read_text("utf-8")
+    cells = re.findall(r"^\| (`.*?) \| ", page, re.MULTILINE)
+    named = [name for cell in cells for name in re.findall(r"`(\w+)", cell)]
+    assert sorted(named) == sorted(name for name in dir(Snapshot) if not name.startswith("_"))

@@ -10,6 +10,7 @@ import pytest
 from tests.support.repository import ROOT
 
 PAGES = ["how-to/ask-and-tell.md", "how-to/conditions.md", "how-to/failures-and-limits.md"]
+PAGES += ["reference/snapshot.md"]
 SLOW = ["costs", "budgets", "workers", "resume", "own-rule", "stages"]
 PAGES += [pytest.param(f"how-to/{name}.md", marks=pytest.mark.slow) for name in SLOW]
 

@@ -335,8 +335,8 @@ def test_concurrent_trials_one_of_which_dies(cluster, tmp_path, capsys):
     )
     audit(str(tmp_path / "e"), lam=0.05, value="loss", cost="price", n_initial=4)
     said = capsys.readouterr().out
-    without = f"and {len(died)} without a value"
-    assert f"{len(told.history.succeeded)} evaluations {without} (the first 4 are" in said
+    without = f"{len(died)} of them without a value"
+    assert f"{len(told.history)} evaluations, {without} (the first 4 with a value are" in said
 
     guessed = read_results(tmp_path / "e", metric="loss", mode="max", cost=None)
     assert guessed.direction == "maximize"

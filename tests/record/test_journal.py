@@ -240,9 +240,9 @@ def test_a_dropped_trial_is_gone_for_good(path):
     first, second = study.ask(), study.ask()
     study.drop(first)
     assert study.pending == (second,)
-    with pytest.raises(InputError, match="trial 0 is not pending; pending are \\[1\\]"):
+    with pytest.raises(InputError, match="trial 0 was given up already; pending are \\[1\\]"):
         study.drop(first)
-    with pytest.raises(InputError, match="trial 0 was not asked"):
+    with pytest.raises(InputError, match="trial 0 was given up"):
         study.tell(first, 1.0)
     study.close()
     study = resumed(path)

@@ -182,4 +182,4 @@ def test_an_old_table_and_a_rule_of_ones_own(tmp_path):
     assert "  lam = 0.0005 (given): after " in done.stdout
     assert "my-rule: after " in done.stdout
     for rule in ("pbgi", "my-rule"):  # and the sentence says after how many
-        assert f"{rule}: after {rows[rule][1]}: " in done.stdout
+        assert f"{rule}: after {rows[rule][1]} evaluations: " in done.stdout

@@ -223,7 +223,8 @@ def test_amending_to_the_same_does_nothing_and_reading_only_is_kept_to(tmp_path)
         ((1, 0.5, -1.0), InputError, "cost"),
         ((1, -0.5), InputError, "bounds"),
         ((1, "much"), InputTypeError, "value"),
-        (([], 0.5), InputError, "number=.*give a whole number"),
+        ((-1, 0.5), InputError, "number=-1: give a whole number of at least 0"),
+        (([], 0.5), InputTypeError, r"named by its number, .* not by \[\] \(list\)"),
     ],
 )
 def test_what_cannot_be_amended_is_refused(arguments, error, words):
@@ -233,13 +234,6 @@ def test_what_cannot_be_amended_is_refused(arguments, error, words):
     with pytest.raises(error, match=words):
         study.amend(*arguments)
     assert study.history == before
-
-
-def test_a_number_is_not_dropped_but_a_trial():
-    study = sw.Study(SPACE, lam=1.0)
-    study.ask()
-    with pytest.raises(InputTypeError, match=r"0 is no trial: give one of study\.pending"):
-        study.drop(0)
 
 
 def test_nothing_told_is_nothing_to_amend():

@@ -353,3 +353,23 @@ def test_without_a_lam_it_says_whose_lam_is_meant():
     assert "No rule here has a lam; the PBGI rule would go on for any lam below" in text
     assert "One would go on" not in text
     assert "One would go on" in study_after(7).explain()
+
+
+def test_a_stop_before_any_choice_says_so():
+    """A stop right after the design rests on no choice of the model, and says it."""
+    said = "No choice of the model was tried yet: this verdict rests on"
+    study = study_after(4, lam=100.0, n_initial=4)
+    assert study.should_stop().stop
+    assert f"\n{said} 4 evaluations that it did not choose, the initial design." in study.explain()
+    pending = study.ask()
+    assert said in study.explain()  # it was asked for, and nobody knows what it gives
+    study.tell(pending, objective(pending.params))
+    assert study.should_stop().stop
+    assert said not in study.explain()
+    assert said not in study_after(4, lam=1e-6, n_initial=4).explain()  # which goes on
+
+
+def test_a_stop_when_all_is_evaluated_says_nothing_of_choices():
+    study = study_after(2, sw.Candidates([{"x": 1}, {"x": 2}]), n_initial=2)
+    assert study.should_stop().rule == "exhausted"
+    assert "No choice" not in study.explain()

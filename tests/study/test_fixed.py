@@ -2,6 +2,7 @@
 """ask(fixed=...): some parameters are held at given values, and the others are chosen."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from stopwise.acquisition import LogEIPC
 from stopwise.core.space import as_domain
 from stopwise.core.space.held import Holding
 from stopwise.errors import InputError, InputTypeError
+from stopwise.study.asking import FewerTrialsWarning
 from stopwise.study.choosing import with_pending_believed
 
 BOX = {"x": sw.Real(0.0, 1.0), "rate": sw.Real(1e-3, 1.0, log=True)}
@@ -160,12 +162,26 @@ def test_when_all_such_rows_are_evaluated_there_is_nothing_left():
     study = begun(TABLE, 0)
     with pytest.raises(InputError, match="n"):
         study.ask(0)
-    for trial in study.ask(9, fixed={"act": "relu"}):
+    words = r"ask\(9\) gives 6 of 9 trials: there is nothing left to ask with fixed=.*6 pending\.$"
+    with pytest.warns(FewerTrialsWarning, match=words) as warned:
+        trials = study.ask(9, fixed={"act": "relu"})
+    assert warned[0].filename == __file__
+    for trial in trials:
         study.tell(trial, value(trial.params))
     assert len(study.history) == 6  # as many as there are
     with pytest.raises(InputError, match="nothing left to ask with fixed="):
         study.ask(fixed={"act": "relu"})
     assert study.ask().params["act"] == "tanh"
+
+
+def test_where_warnings_are_errors_no_trial_is_lost():
+    study = begun(TABLE, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FewerTrialsWarning)
+        with pytest.raises(FewerTrialsWarning):
+            study.ask(9, fixed={"act": "relu"})
+    handed = study.ask(6, fixed={"act": "relu"})
+    assert list(study.pending) == handed
 
 
 @pytest.mark.parametrize("n", [0, 6])

@@ -171,7 +171,7 @@ def test_maximising_shows_values_as_told():
 
 def test_explain_shows_it(long):
     assert "  lam = 1e-09 (given): not yet (" in long.explain()
-    assert "under PBGI another lam would have chosen otherwise" in long.explain()
+    assert "read off this trajectory; its choices do not depend on lam" in long.explain()
     assert "When other lams" not in run(None, "gss", most=5).explain()
 
 

@@ -436,3 +436,21 @@ def test_a_cap_that_is_kept_from_the_journal_is_named(tmp_path, capsys):
     with pytest.warns(ResumeWarning, match="max_trials is now 3; it was 2"):
         more = sw.minimize(lambda p: p["x"], LINE, max_trials=3, **call)
     assert more.verdict.reason == "3 of at most 3 trials: stop"
+
+
+@pytest.mark.parametrize("optimize", [sw.minimize, sw.maximize])
+def test_warnings_of_both_loops_name_the_line_that_called_them(optimize, tmp_path):
+    def fails(params):
+        raise ValueError(params)
+
+    with pytest.warns(UserWarning, match="no evaluation has succeeded") as warned:
+        optimize(fails, {"n": sw.Integer(1, 3)}, lam=0.1)
+    assert warned[0].filename == __file__
+    with pytest.warns(UserWarning, match="more is mostly better") as warned:
+        sw.minimize(lambda p: p["n"], {"n": sw.Integer(1, 3)}, lam=0.1, value_name="accuracy")
+    assert warned[0].filename == __file__
+    call = {"space": {"n": sw.Integer(1, 9)}, "journal": tmp_path / "run.jsonl", "n_initial": 2}
+    optimize(lambda p: p["n"], lam=0.1, max_trials=2, **call)
+    with pytest.warns(ResumeWarning) as warned:
+        optimize(lambda p: p["n"], lam=0.2, max_trials=2, **call)
+    assert warned[0].filename == __file__

@@ -105,8 +105,8 @@ def test_the_explanation_names_them(default):
     lines, readings = default.explain().splitlines(), default.readings()
     [trust] = [line for line in lines if line.startswith("Promised gains are believed at")]
     said = re.fullmatch(
-        r"Promised gains are believed at (\d+) %: (\d+) of 8 choices brought what was promised"
-        r" before this discount, where (\S+) should have by the chances given\.",
+        r"Promised gains are believed at (\d+) %: (\d+) of 8 choices brought what the model had"
+        r" promised, and (\S+) should have by the chances that it gave\.",
         trust,
     )
     assert float(said[1]) == pytest.approx(100.0 * readings.trust, abs=0.5)
@@ -137,9 +137,15 @@ def test_before_any_choice_was_told_it_says_so():
 def test_one_choice_is_not_choices():
     one = Readings((WeighedReading("values as they are", 1.0),), 0.005, 0, 1, 0.25)
     assert one.trust_words == (
-        "promised gains are believed at 0.5 %: 0 of 1 choice brought what was promised before this"
-        " discount, where 0.2 should have by the chances given"
+        "promised gains are believed at 0.5 %: 0 of 1 choice brought what the model had promised,"
+        " and 0.2 should have by the chances that it gave"
     )
+
+
+def test_a_share_that_rounds_to_all_is_no_discount_in_words():
+    full = Readings((WeighedReading("values as they are", 1.0),), 0.999, 2, 4, 1.0)
+    assert full.trust_words.startswith("promised gains are believed in full: 2 of 4 choices")
+    assert full.unproved == ("promised gains are discounted, by what came of earlier ones",)
 
 
 def test_a_plain_study_says_what_it_said(plain):

@@ -383,9 +383,9 @@ REFUSED_PARAMS = [
     ({**GOOD, "n": 2.5}, InputError, r"'n' is 2\.5, not a whole number; allowed are .* 1 to 6"),
     ({**GOOD, "act": "gelu"}, InputError, r"'act' is 'gelu', which is not one of its choices; allowed: 'relu', 'tanh'"),  # noqa: E501
     ({**GOOD, "lr": "0.01"}, InputTypeError, r"'lr' is '0\.01', of type str; it must be a number"),
-    ([GOOD], InputTypeError, r"tell a trial or params, got \[\{.*\}\] \(list\): give what"),
-    (3, InputTypeError, r"tell a trial or params, got 3 \(int\)"),
-    (None, InputTypeError, r"tell a trial or params, got None \(NoneType\)"),
+    ([GOOD], InputTypeError, r"its params \(a dict\), not by \[\{.*\}\] \(list\)\."),
+    (3.0, InputTypeError, r"a trial is named by its number, .*, not by 3\.0 \(float\)\."),
+    (None, InputTypeError, r"its params \(a dict\), not by None \(NoneType\)\."),
 ]  # fmt: skip
 
 
@@ -404,7 +404,7 @@ def test_a_trial_told_twice_is_refused(started):
     message = (
         r"trial 4 was told already \(value 0\.5, cost 1\.0\)\. If that was wrong, study\.amend\(4,"
         r" value=\.\.\., cost=\.\.\.\) corrects it\."
-        r" .* study\.tell\(trial\.params, value, cost\)\."
+        r" .* study\.tell\(trial\.params, value, cost, charge=True\)\."
     )
     with pytest.raises(InputError, match=message):
         started.tell(trial, 0.7, cost=1.0)

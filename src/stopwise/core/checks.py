@@ -54,11 +54,11 @@ def _item(given: object) -> object:
 
 
 def checked_params(given: object) -> Mapping[str, Any]:
-    """The params of an evaluation that is told without a trial."""
+    """The params by which a trial is named, or those of an evaluation from elsewhere."""
     if not isinstance(given, Mapping):
         message = (
-            f"tell a trial or params, got {shown(given)} ({type(given).__name__}): give what ask()"
-            " returned, or a dict of params for data from elsewhere."
+            f"a trial is named by its number, by what ask() returned or by its params (a dict),"
+            f" not by {shown(given)} ({type(given).__name__})."
         )
         raise InputTypeError(message)
     return given

@@ -180,7 +180,8 @@ class StopwiseSearcher(Searcher, Stopper):
         study, foreign = self._bridge.opened
         params = foreign.inward(flatten_dict(dict(parameters)))
         failed = error or pruned
-        study.tell(params, None if failed else value, cost, outcomes=outcomes)
+        told = None if failed else value
+        study.tell(params, told, cost, charge=False, outcomes=outcomes)
         measured = None if outcomes is None else dict(outcomes)
         self._note(
             "add", params_as_json(foreign, params), None if failed else value, cost, measured
@@ -264,7 +265,8 @@ class StopwiseSearcher(Searcher, Stopper):
             self._tell(rest[0], rest[1], error=rest[2])
         elif kind == "add":
             measured = rest[3] if len(rest) > 3 else None  # as saved by version 0.1
-            study.tell(params_from_json(foreign, rest[0]), rest[1], rest[2], outcomes=measured)
+            params = params_from_json(foreign, rest[0])
+            study.tell(params, rest[1], rest[2], charge=False, outcomes=measured)
 
 
 class StopwiseStopper(Stopper):

@@ -162,6 +162,11 @@ class State:
         """The observation of a trial; None if it was not told."""
         return next((o for o in self.history if o.number == number), None)
 
+    def given_up(self, number: int) -> bool:
+        """Whether a trial was dropped: it has a number, and is neither pending nor told."""
+        asked = number < self.next and number not in self.pending
+        return asked and self.observed(number) is None
+
     def _with_signals(self, signals: Mapping[str, Signal]) -> State:
         traces, beside = dict(self.traces), dict(self.beside)
         for key, signal in signals.items():
@@ -287,8 +292,8 @@ class State:
 
     def _dropped(self, number: int) -> State:
         if number not in self.pending:
-            if number < self.next and self.observed(number) is None:
-                return self  # dropped already
+            if self.given_up(number):
+                return self
             raise ValueError(f"trial {number} is dropped and was not pending")
         promises = _less(self.promises, number)
         staged = self.staged.ended(number)

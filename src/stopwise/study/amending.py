@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from stopwise.core.checks import checked_cost, checked_whole
+from stopwise.core.checks import checked_cost
 from stopwise.core.stages import Stages
-from stopwise.errors import InputError, shown
 from stopwise.record.events import TrialAmended, TrialDropped
-from stopwise.record.history import Observation, Trial
+from stopwise.record.history import Observation
 from stopwise.record.outcomes import Outcome
 from stopwise.study.context import StudyContext
 from stopwise.study.exclusive import exclusive
+from stopwise.study.identifying import TrialGiven, pending_trial, told_trial
 from stopwise.study.promising import Promising
 from stopwise.study.readable import ReadableStudy
-from stopwise.study.telling import check_pending, outcome_told
+from stopwise.study.telling import outcome_told
 
 AS_TOLD: Final[Any] = type("AsTold", (), {"__repr__": lambda _: "as told"})()
 """Stands for what stays as it was told; None would be a failure."""
@@ -30,21 +30,21 @@ class AmendableStudy(ReadableStudy):
     _promising: Promising
 
     @exclusive
-    def drop(self, trial: Trial) -> None:
+    def drop(self, trial: TrialGiven) -> None:
         """Give a trial up: it will not be told, and its configuration may be chosen again.
 
         Args:
-            trial: One of ``pending``.
+            trial: One of ``pending``, its number or its params.
         """
         began = time.perf_counter()
         self._context.log.check_writable()
-        check_pending(self._context, trial)
-        self._context.log.commit(TrialDropped(trial.number), began)
+        number = pending_trial(self._context, trial).number
+        self._context.log.commit(TrialDropped(number), began)
 
     @exclusive
     def amend(
         self,
-        number: int,
+        trial: TrialGiven,
         value: float | Outcome | None = AS_TOLD,
         cost: float = AS_TOLD,
         *,
@@ -57,7 +57,8 @@ class AmendableStudy(ReadableStudy):
         promised and decided meanwhile stays on record, and so does the first report.
 
         Args:
-            number: Number of the trial.
+            trial: One that was told, its number or its params; of params that were told more
+                than once the number says which.
             value: The right value; None if the evaluation failed, or an outcome.
             cost: The right cost.
             message: Why the evaluation failed, if it did.
@@ -65,28 +66,16 @@ class AmendableStudy(ReadableStudy):
         """
         began, context = time.perf_counter(), self._context
         context.log.check_writable()
-        told = _told(context, number)
+        told = told_trial(context, trial)
         amended = _amended(context, told, value, cost, message, outcomes)
         if amended == told:
             return
-        delivered = self._promising.anew(context.history.amended(amended), number)
+        delivered = self._promising.anew(context.history.amended(amended), told.number)
         stages = context.options.stages
         step = None
         if isinstance(stages, Stages) and amended.value is not None:
             step = stages.last
         context.log.commit(TrialAmended(amended, delivered, step), began)
-
-
-def _told(context: StudyContext, number: int) -> Observation:
-    number = checked_whole("number", number, least=0)
-    told = context.state.observed(number)
-    if told is not None:
-        return told
-    pending = context.state.pending
-    what = "is pending: tell it" if number in pending else "was not asked of this study"
-    numbers = [o.number for o in context.history]
-    known = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
-    raise InputError(f"trial {shown(number)} {what}. What can be amended was told: {known}.")
 
 
 def _amended(  # what a report consists of

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import replace
 
 from stopwise.core.numerics.threads import single_threaded
@@ -16,6 +17,19 @@ from stopwise.study.choosing import Choice, Choosing, NothingLeftError
 from stopwise.study.context import StudyContext
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.spending import Spending
+
+
+class FewerTrialsWarning(UserWarning):
+    """Fewer trials were handed out than were asked for: there are no more."""
+
+
+def warn_of_fewer(asked: int, given: int, error: NothingLeftError) -> None:
+    """Say why fewer trials are handed out; where warnings are errors, the next ask returns them.
+
+    Called by what ``Study.ask`` calls.
+    """
+    message = f"ask({asked}) gives {given} of {asked} trials: {error.why}."
+    warnings.warn(message, FewerTrialsWarning, stacklevel=5)
 
 
 class Asking:
@@ -53,9 +67,10 @@ class Asking:
             if trial is None:
                 try:
                     trial = self._next(handed, holding, search)
-                except NothingLeftError:
+                except NothingLeftError as error:
                     if not handed:
                         raise
+                    warn_of_fewer(count, len(handed), error)
                     break
                 except JournalError:
                     self._not_returned = tuple(handed)  # the last one was not asked

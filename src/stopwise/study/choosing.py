@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from stopwise.acquisition import (
     LCB,
@@ -50,6 +50,16 @@ _WORTH_RECORDER = LogEIPCMedian()  # its signal does not depend on lambda; PBGI-
 
 class NothingLeftError(InputError):
     """There is nothing left to ask: all is evaluated or pending, or too expensive."""
+
+    why: str = ""
+    """What is left and what is not, in words."""
+
+    @classmethod
+    def of(cls, why: str, method: str = "ask") -> Self:
+        """The error of a method that has nothing to give."""
+        error = cls(f"{why}. Ask should_stop() before {method}().")
+        error.why = why
+        return error
 
 
 class Choice(NamedTuple):
@@ -217,10 +227,9 @@ class Choosing:
         state, budget = self._context.state, self._context.budget
         money = "" if budget.total is None else f" and {self._spending.left:g} may still be spent"
         among = "" if holding is None else f" with fixed={dict(holding.fixed)}"
-        return NothingLeftError(
+        return NothingLeftError.of(
             f"there is nothing left to ask{among}: {len(state.history)} configurations are"
-            f" evaluated, {len(state.pending)} pending{money}. Ask should_stop() before"
-            " ask()."
+            f" evaluated, {len(state.pending)} pending{money}"
         )
 
 

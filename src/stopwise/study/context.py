@@ -48,6 +48,7 @@ class StudyContext:
     budget: Budget
     loss: Loss | None = field(init=False)
     own_time: OwnTime = field(default_factory=OwnTime)
+    others_choices: str | None = None  # where others choose, what a lam ladder says of it
 
     def __post_init__(self) -> None:
         self.loss = self.options.loss  # a utility that goes the wrong way is refused here

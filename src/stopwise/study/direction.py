@@ -36,4 +36,4 @@ def warn_of_minimising(options: Mapping[str, Any]) -> None:
             f"minimize() with a value called {name!r}, of which more is mostly better: call"
             f" sw.maximize() if it is. If less is better here, say so in its name: {instead}."
         )
-        warnings.warn(message, stacklevel=4)
+        warnings.warn(message, stacklevel=5)

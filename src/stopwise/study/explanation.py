@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,10 +29,15 @@ from stopwise.stopping.verdict import Verdict
 from stopwise.study.budget_worth import beyond_budget, worth_by_budget
 from stopwise.study.context import StudyContext
 from stopwise.study.coverage import coverage
+from stopwise.study.hard_limits import EXHAUSTED
 from stopwise.study.lam_ladder import ladder, own_lam
 from stopwise.study.options import StudyOptions
 from stopwise.study.readings import Readings, readings_of
 from stopwise.study.remaining import Remaining, best_remaining
+from stopwise.study.who_chose import caveat_of
+
+if TYPE_CHECKING:
+    from stopwise.study.study import Study
 
 _OFF_SCALE = 100.0  # a threshold this many times the spread of the data is suspect
 _DECADE = 10.0  # values of one sign whose ratio is at least this look bounded by 0
@@ -53,6 +59,7 @@ def explain(
     return "\n".join(
         [
             f"{verdict.rule}: {verdict.reason}.",
+            *_before_any_choice(context, verdict),
             *_of_worth(context, snapshot),
             *_remaining_actions(context, snapshot, rules),
             *_by_budget(context, snapshot),
@@ -67,6 +74,30 @@ def explain(
             *_possible_bounds(snapshot.y, context.options),
         ]
     )
+
+
+def rests_on_no_choice(study: Study) -> list[str]:
+    """That the last verdict rests on no choice of the model, in a sentence, if it does."""
+    context = study._context  # noqa: SLF001  its own folder
+    verdict = context.state.verdict
+    return [] if verdict is None else _before_any_choice(context, verdict)
+
+
+def _before_any_choice(context: StudyContext, verdict: Verdict) -> list[str]:
+    """What a stop rests on before the model has chosen anything that was evaluated."""
+    state = context.state
+    waits = state.promises and all(state.observed(number) is None for number in state.promises)
+    has_chosen = context.others_choices is not None or (state.fitted is not None and not waits)
+    if not verdict.stop or verdict.rule == EXHAUSTED or has_chosen or not state.history.succeeded:
+        return []
+    n, given = len(state.history.succeeded), any(not o.charged for o in state.history)
+    others = " and data from elsewhere" if given else ""
+    evaluations = "1 evaluation" if n == 1 else f"{n} evaluations"
+    sentence = (
+        f"No choice of the model was tried yet: this verdict rests on {evaluations} that it did"
+        f" not choose, the initial design{others}."
+    )
+    return [sentence]
 
 
 def _by_budget(context: StudyContext, snapshot: Snapshot) -> list[str]:
@@ -91,6 +122,7 @@ def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
         sign=options.sign,
         units=options.units,
         by_budget=options.budget_decides,
+        caveat=caveat_of(context),
     )
     return rungs.lines[:-1]  # at which lam it would stop now is said before
 

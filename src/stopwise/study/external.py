@@ -21,9 +21,11 @@ from stopwise.study.choosing import LIGHT
 from stopwise.study.deciding import Deciding
 from stopwise.study.evaluation import Evaluation, unpacked
 from stopwise.study.exclusive import exclusive
+from stopwise.study.identifying import TrialGiven, trial_or_params
 from stopwise.study.signatures import spells_out_options
 from stopwise.study.study import Study
 from stopwise.study.telling import Value, observations_of
+from stopwise.study.who_chose import BY_OTHERS
 
 
 class ExternalStudy(Study):
@@ -38,6 +40,7 @@ class ExternalStudy(Study):
     Args:
         space: As for ``Study``.
         search: Effort of the numerical search for suprema.
+        choices: What a lam ladder says of the choices, as long as this study makes none.
         **options: As for ``Study``.
     """
 
@@ -50,6 +53,7 @@ class ExternalStudy(Study):
         space: Space,
         *,
         search: Search = Search(),
+        choices: str = BY_OTHERS,
         **options: Any,  # noqa: ANN401  Study checks them
     ) -> None:
         self._search = search
@@ -60,6 +64,7 @@ class ExternalStudy(Study):
             )
             raise InputError(message)
         super().__init__(space, **options)
+        self._context.others_choices = choices
 
     @exclusive
     @single_threaded
@@ -88,7 +93,7 @@ class ExternalStudy(Study):
     @exclusive
     def tell(
         self,
-        trial: Trial | Mapping[str, Any],
+        trial: TrialGiven,
         value: Value | Evaluation | Sequence[Value],
         cost: float | Sequence[float] | None = None,
         *,
@@ -100,11 +105,13 @@ class ExternalStudy(Study):
     ) -> None:
         """Report an evaluation, as in ``Study``; one told by params counts in the design."""
         plain, cost, outcomes = unpacked(value, cost, outcomes)
-        if not isinstance(trial, Trial):
+        which = trial_or_params(self._context, trial)
+        if not isinstance(which, Trial):
+            charge = bool(charge)  # others may evaluate a configuration twice
             # What cannot be told is refused here, before the design is changed.
             observations_of(
                 self._context,
-                trial,
+                which,
                 plain,
                 cost,
                 charge=charge,
@@ -112,9 +119,9 @@ class ExternalStudy(Study):
                 outcomes=outcomes,
             )
             self._design.plan(check_budget=False)
-            self._design.make_room(trial)
+            self._design.make_room(which)
         super().tell(
-            trial,
+            which,
             plain,
             cost,
             charge=charge,

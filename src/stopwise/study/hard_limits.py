@@ -15,6 +15,7 @@ from stopwise.stopping.verdict import Verdict
 from stopwise.study.context import StudyContext
 
 CAP = "max-trials"  # the name of the verdict of a cap on trials
+EXHAUSTED = "exhausted"  # the name of the verdict when nothing is left
 FAILURES = 10  # so many failures in a row end a study
 
 
@@ -44,7 +45,7 @@ def is_exhausted(context: StudyContext) -> bool:
 def exhausted_verdict(n: int) -> Verdict:
     """Stop: there were n configurations, and all were asked for."""
     all_of_them = f"all {n} configurations have" if n > 1 else "the only configuration has"
-    return Verdict.at_least("exhausted", n, n, f"{all_of_them} been asked for")
+    return Verdict.at_least(EXHAUSTED, n, n, f"{all_of_them} been asked for")
 
 
 def cap_verdict(asked: int, most: int | None, worth: str = "") -> Verdict | None:

@@ -3,7 +3,8 @@
 
 The gain per cost that the PBGI rule compares with lam does not depend on lam, so one record serves
 every lam. The ladder reads the trajectory that there is: under an acquisition that knows lam, as
-PBGI does, a study with another lam would have made other choices after the first ones.
+PBGI does, a study with another lam would have made other choices after the first ones. Its caveat
+says so, or who has chosen instead.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from stopwise.record.journal.codec import number
 from stopwise.record.replay import replay
 from stopwise.stopping import PBGI, StoppingRule, traits_of
 from stopwise.stopping.signals import GAIN_PER_COST, gain_per_cost
+from stopwise.study.who_chose import KNOWING_LAM, caveat_of
 
 if TYPE_CHECKING:
     from stopwise.study.result import Result
     from stopwise.study.study import Study
 
 _FACTORS = (0.01, 0.1, 1 / 3, 1.0, 3.0, 10.0, 100.0)
-CAVEAT = "read off this trajectory; under PBGI another lam would have chosen otherwise"
 
 
 class Rung(NamedTuple):
@@ -92,10 +93,12 @@ class LamLadder(Sequence[Rung]):
         rungs: One for each lam.
         stops_now: The least lam at which the rule would stop now: what the best remaining
             candidate is expected to gain per unit of cost. None while that is not known.
+        caveat: Whether another lam would have chosen otherwise.
     """
 
     rungs: tuple[Rung, ...] = ()
     stops_now: float | None = None
+    caveat: str = KNOWING_LAM
 
     def __len__(self) -> int:
         """Number of lams."""
@@ -110,11 +113,16 @@ class LamLadder(Sequence[Rung]):
         return iter(self.rungs)
 
     @property
+    def caveat_sentence(self) -> str:
+        """The caveat as a sentence."""
+        return f"{self.caveat[0].upper()}{self.caveat[1:]}."
+
+    @property
     def lines(self) -> list[str]:
         """The ladder in words, a line each; empty while nothing is recorded."""
         if not self.rungs:
             return []
-        title = f"When other lams would have stopped ({CAVEAT}):"
+        title = f"When other lams would have stopped ({self.caveat}):"
         bests = [rung.best for rung in self.rungs if rung.best is not None]
         rows = [
             f"  lam = {quantity(rung.lam)}{rung.origin}: {rung.words_beside(*bests)}"
@@ -147,7 +155,7 @@ class LamLadder(Sequence[Rung]):
         ]
         head = ("lam", "would have stopped", "spent by then", f"best {units.value_label} by then")
         now = self.lines[-1] if self.stops_now is not None else ""
-        return f"{html_table(head, rows)}<p>{CAVEAT[0].upper()}{CAVEAT[1:]}. {now}</p>"
+        return f"{html_table(head, rows)}<p>{self.caveat_sentence} {now}</p>"
 
     def as_json(self) -> dict[str, Any]:
         """The ladder as JSON can hold it."""
@@ -196,6 +204,7 @@ def lam_ladder(study: Study | Result, lams: Sequence[float] | None = None) -> La
         sign=study.options.sign,
         units=study.options.units,
         by_budget=study.options.budget_decides,
+        caveat=caveat_of(study._context),  # noqa: SLF001  its own folder
     )
 
 
@@ -231,6 +240,7 @@ def ladder(
     sign: float = 1.0,
     units: AnswerUnits = PLAIN,
     by_budget: bool = False,
+    caveat: str = KNOWING_LAM,
 ) -> LamLadder:
     """The ladder from recorded signals and this moment; see ``lam_ladder``.
 
@@ -244,6 +254,7 @@ def ladder(
         sign: 1 to minimise, -1 to maximise.
         units: The names and units of values and costs.
         by_budget: Whether the study's own lam was set by its budget.
+        caveat: Whether another lam would have chosen otherwise.
     """
     trace = with_this_moment(traces.get(GAIN_PER_COST.key, Trace()), snapshot)
     if not len(trace):
@@ -261,7 +272,7 @@ def ladder(
     said = tuple(
         r._replace(is_given=r.lam == own, units=units, by_budget=by_budget) for r in rungs
     )
-    return LamLadder(said, now)
+    return LamLadder(said, now, caveat)
 
 
 def with_this_moment(trace: Trace, snapshot: Snapshot | None) -> Trace:
@@ -297,14 +308,14 @@ def _with_lam(rule: StoppingRule, lam: float) -> StoppingRule:
 
 def _rung(lam: float, n: int | None, history: History, sign: float) -> Rung:
     """One lam, by the number of observations at which it stops."""
-    until = len(history) if n is None else _told_with(history, n)
+    until = len(history) if n is None else told_with(history, n)
     told = history[:until]
     values = [sign * float(o.value or 0.0) for o in told.feasible]
     best = sign * min(values) if values else None
     return Rung(lam, None if n is None else until, told.spent, best)
 
 
-def _told_with(history: History, n: int) -> int:
+def told_with(history: History, n: int) -> int:
     """Trials told when there were n values, failures until the next one included.
 
     A signal is taken anew after a failure, so the one on record knows of them.

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import closing
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 from stopwise.core.checks import Direction, checked_whole
 from stopwise.core.space import Space
@@ -72,14 +72,8 @@ def minimize(
         >>> result.verdict.rule
         'pbgi'
     """
-    study = _begun(space, "minimize", journal, options)
-    with (
-        closing(study),
-        interrupts_noted(study),
-        saved_if_lost(study),
-        _progress(progress) as display,
-    ):
-        return _run(objective, study, options, executor, workers, display)
+    around = _Around(executor, workers, progress, journal)
+    return _optimize(objective, space, "minimize", around, options)
 
 
 @spells_out_options(leave_out=["direction"])
@@ -94,14 +88,35 @@ def maximize(
     **options: Any,  # noqa: ANN401  StudyOptions checks them
 ) -> Result:
     """Maximise an objective; see ``minimize``."""
-    study = _begun(space, "maximize", journal, options)
+    around = _Around(executor, workers, progress, journal)
+    return _optimize(objective, space, "maximize", around, options)
+
+
+class _Around(NamedTuple):
+    """What a call gives around the study: who evaluates, what is shown, and the journal."""
+
+    executor: Executor | None
+    workers: int | None
+    progress: bool | Silent
+    journal: str | PathLike[str] | None
+
+
+def _optimize(
+    objective: Objective,
+    space: Space,
+    direction: Direction,
+    around: _Around,
+    options: dict[str, Any],
+) -> Result:
+    """The body of ``minimize`` and ``maximize``: begin the study, run it, close its journal."""
+    study = _begun(space, direction, around.journal, options)
     with (
         closing(study),
         interrupts_noted(study),
         saved_if_lost(study),
-        _progress(progress) as display,
+        _progress(around.progress) as display,
     ):
-        return _run(objective, study, options, executor, workers, display)
+        return _run(objective, study, options, around.executor, around.workers, display)
 
 
 def _begun(
@@ -124,7 +139,7 @@ def _begun(
         warnings.simplefilter("ignore", ResumeWarning)  # its notes are given to the caller's line
         study = Study.resume(journal, space=space, direction=direction, **options)
     for note in study.notes:
-        warnings.warn(note, ResumeWarning, stacklevel=3)
+        warnings.warn(note, ResumeWarning, stacklevel=4)
     return study
 
 
@@ -159,14 +174,14 @@ def _run(
         first = result.history[0].message or "no message"
         done = "kept all limits" if result.history.succeeded else "succeeded"
         message = f"no evaluation has {done}; the first of {len(result.history)} said: {first}"
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warnings.warn(message, UserWarning, stacklevel=4)
     return result
 
 
 def _naming_kept_cap(result: Result, options: Mapping[str, Any]) -> Result:
     """A cap that this call does not give is that of the journal: its verdict says so."""
     verdict = result.verdict
-    if verdict.rule != "max-trials" or "max_trials" in options:
+    if verdict.rule != CAP or "max_trials" in options:
         return result
     kept = "max_trials is left out here, so that of the journal holds: give another, or None"
     return replace(result, verdict=replace(verdict, reason=f"{verdict.reason} ({kept})"))

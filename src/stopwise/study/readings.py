@@ -58,12 +58,16 @@ class Readings:
     @property
     def trust_words(self) -> str:
         """The trust and where it comes from, as a clause."""
-        believed = f"promised gains are believed at {percent(self.trust)}"
+        share = percent(self.trust)
+        in_full = self.trust == 1.0 or share == percent(1.0)
+        believed = f"promised gains are believed {'in full' if in_full else f'at {share}'}"
         if not self.judged:
             return f"{believed}, since no choice has shown yet whether they come"
         choices = "1 choice" if self.judged == 1 else f"{self.judged} choices"
-        kept = f"{self.kept} of {choices} brought what was promised before this discount"
-        return f"{believed}: {kept}, where {self.expected:.1f} should have by the chances given"
+        kept = f"{self.kept} of {choices} brought what the model had promised"
+        return (
+            f"{believed}: {kept}, and {self.expected:.1f} should have by the chances that it gave"
+        )
 
     @property
     def unproved(self) -> tuple[str, ...]:
@@ -75,7 +79,10 @@ class Readings:
                 "the weights of these readings follow the data",
             ]
         if self.trust < 1.0:
-            reasons.append(f"promised gains are discounted, to {percent(self.trust)}")
+            share = percent(self.trust)
+            none_now = share == percent(1.0)
+            to = "by what came of earlier ones" if none_now else f"to {share}"
+            reasons.append(f"promised gains are discounted, {to}")
         return tuple(reasons)
 
 

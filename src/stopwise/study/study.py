@@ -26,10 +26,7 @@ from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Space, as_domain
 from stopwise.core.space.finite import accepting_off_table
 from stopwise.core.space.held import Holding
-from stopwise.record.events import (
-    TrialTold,
-    VerdictGiven,
-)
+from stopwise.record.events import TrialTold, VerdictGiven
 from stopwise.record.history import Trial
 from stopwise.record.journal import Journal, ResumeWarning
 from stopwise.record.journal.codec import ParamsCodec
@@ -46,6 +43,7 @@ from stopwise.study.event_log import EventLog
 from stopwise.study.exclusive import exclusive
 from stopwise.study.explanation import explain
 from stopwise.study.guarantee import Guarantee, guarantee_of
+from stopwise.study.identifying import TrialGiven, trial_or_params
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.model_updates import ModelUpdates
 from stopwise.study.options import StudyOptions
@@ -235,7 +233,7 @@ class Study(StagedStudy):
         After an ask that was interrupted, the trial that it was about to return.
 
         Args:
-            n: For a list of so many different trials; shorter if fewer configurations are left.
+            n: For a list of so many different trials; if there are fewer, a warning says why.
             fixed: Parameters that the trial must have at given values, such as ``{"act":
                 "relu"}``; the others are chosen. A parameter with a condition needs those that
                 it depends on fixed too.
@@ -249,7 +247,7 @@ class Study(StagedStudy):
     @exclusive
     def tell(
         self,
-        trial: Trial | Mapping[str, Any],
+        trial: TrialGiven,
         value: Value | Evaluation | Sequence[Value],
         cost: float | Sequence[float] | None = None,
         *,
@@ -262,7 +260,7 @@ class Study(StagedStudy):
         """Report an evaluation. To tell a trial again, with the same value and cost, is harmless.
 
         Args:
-            trial: One that was asked for (its params will do), or the params of data from
+            trial: One that was asked for, its number or its params; or the params of data from
                 elsewhere.
             value: The objective; None, nan or a value beyond 1e100, as infinities are, if the
                 evaluation failed; an ``Evaluation``; or an outcome of
@@ -270,7 +268,8 @@ class Study(StagedStudy):
                 repeats of this evaluation, each of which counts as one and is paid for.
             cost: The cost that was paid. It may be left out where it is known in advance. Of
                 repeats a list, or what they cost together.
-            charge: Whether it counts as spent; by default for trials of this study only.
+            charge: Whether it counts as spent; by default for trials of this study only. Without
+                noise, params of a finished trial are one more evaluation only if this is given.
             message: Why the evaluation failed, if it did.
             outcomes: What was measured besides, by name: each outcome that has ``limits``, and
                 any others.
@@ -281,15 +280,15 @@ class Study(StagedStudy):
         began = time.perf_counter()
         self._context.log.check_writable()
         plain, cost, outcomes = unpacked(value, cost, outcomes)
+        which = trial_or_params(self._context, trial)
         if self._staged is not None:
-            self._tell_stage(trial, plain, cost, (step, done, charge), message)
+            self._tell_stage(which, plain, cost, (step, done, charge), message)
             return
         refuse_stages(step, done)
-        if was_told(self._context, trial, plain, cost, message=message, outcomes=outcomes):
+        said: dict[str, Any] = {"charge": charge, "message": message, "outcomes": outcomes}
+        if was_told(self._context, which, plain, cost, **said):
             return
-        told, *further = observations_of(
-            self._context, trial, plain, cost, charge=charge, message=message, outcomes=outcomes
-        )
+        told, *further = observations_of(self._context, which, plain, cost, **said)
         delivered = self._promising.delivered(told)
         self._context.log.commit(TrialTold(told, delivered, tuple(further)), began)
 

@@ -15,16 +15,16 @@ from stopwise.core.checks import (
     as_number,
     check_within_bounds,
     checked_cost,
-    checked_params,
     checked_value,
 )
 from stopwise.core.numerics.limits import LARGEST_VALUE
 from stopwise.core.outcome_limits import broken_limits, checked_outcomes
 from stopwise.core.quantity import quantity
-from stopwise.errors import InputError, InputTypeError, shown
+from stopwise.errors import InputError, shown
 from stopwise.record.history import Observation, Trial
 from stopwise.record.outcomes import OUTCOMES, Completed, Infeasible, Outcome, outcome_of
 from stopwise.study.context import StudyContext
+from stopwise.study.identifying import absent, pending_at, told_already, told_at
 
 Value: TypeAlias = float | Outcome | None
 
@@ -172,11 +172,16 @@ def was_told(
     value: Value | Sequence[Value],
     cost: float | Sequence[float] | None,
     *,
+    charge: bool | None,
     message: str,
     outcomes: Mapping[str, float] | None = None,
 ) -> bool:
     """Whether this very evaluation was told before, perhaps by a call that was interrupted."""
-    if not isinstance(trial, Trial) or trial.number in context.state.pending:
+    if not isinstance(trial, Trial):
+        return charge is None and _params_were_told(
+            context, trial, value, cost, message=message, outcomes=outcomes
+        )
+    if trial.number in context.state.pending:
         return False
     values = repeats_of(context, value)
     history = list(context.history)
@@ -185,71 +190,70 @@ def was_told(
     if len(together) < len(values) or any(told.params != trial.params for told in together):
         return False
     costs = _costs_of(cost, values, repeated=values[0] is not value)
-    for told, each, paid in zip(together, values, costs, strict=True):
-        outcome = outcome_told(context, trial.number, each, message, outcomes)
-        if (told.outcome, told.outcomes) != outcome:
-            return False
-        if paid is not None and checked_cost(paid) != told.cost:
-            return False
-    return True
+    return all(
+        _says(context, told, each, paid, message, outcomes)
+        for told, each, paid in zip(together, values, costs, strict=True)
+    )
 
 
-def check_pending(context: StudyContext, trial: Trial) -> None:
-    """Refuse a trial that is not pending."""
-    pending = context.state.pending
-    if not isinstance(trial, Trial):
-        raise InputTypeError(f"{shown(trial)} is no trial: give one of study.pending.")
-    if pending.get(trial.number) != trial:
-        message = f"trial {trial.number} is not pending; pending are {sorted(pending) or 'none'}."
-        raise InputError(message)
+def _params_were_told(
+    context: StudyContext,
+    params: Mapping[str, Any],
+    value: Any,  # noqa: ANN401  what the user tells
+    cost: Any,  # noqa: ANN401
+    *,
+    message: str,
+    outcomes: Mapping[str, float] | None,
+) -> bool:
+    """Whether this evaluation, told by params, is that of a finished trial of this study.
+
+    Another value is refused where one evaluation says all, unless it is said to be one more by
+    ``charge``: it may be meant as a correction. With noise another evaluation is welcome, and data
+    from elsewhere may hold a configuration twice.
+    """
+    if context.options.noise is not None or not any(told.charged for told in context.history):
+        return False
+    same = [told for told in told_at(context, params) if told.charged]
+    if any(_says(context, told, value, cost, message, outcomes) for told in same):
+        return True
+    if same:
+        raise told_already(same[-1], by_params=True)
+    return False
+
+
+def _says(
+    context: StudyContext,
+    told: Observation,
+    value: Value,
+    cost: float | None,
+    message: str,
+    outcomes: Mapping[str, float] | None,
+) -> bool:
+    """Whether a report says the same; a cost that is left out agrees with any."""
+    outcome = outcome_told(context, told.number, value, message, outcomes)
+    if (told.outcome, told.outcomes) != outcome:
+        return False
+    return cost is None or checked_cost(cost) == told.cost
 
 
 def _identified(context: StudyContext, trial: Trial | Mapping[str, Any]) -> Trial:
     """The pending trial that is told, or a new one for data from elsewhere."""
     state = context.state
     if not isinstance(trial, Trial):
-        same = _pending_at(context, checked_params(trial))
+        same = pending_at(context, trial)
         return Trial(state.next, dict(trial)) if same is None else same
     asked = state.pending.get(trial.number)
-    if asked is not None and all(trial.params.get(k) == v for k, v in asked.params.items()):
+    if asked is None:
+        told = state.observed(trial.number)
+        raise absent(context, trial.number) if told is None else told_already(told)
+    if all(trial.params.get(k) == v for k, v in asked.params.items()):
         return asked
-    if asked is not None:
-        what = f"has params {dict(trial.params)} where this study asked for {asked.params}"
-    elif told := state.observed(trial.number):
-        raise _told_already(told)
-    else:
-        what = "was not asked of this study"
     message = (
-        f"trial {trial.number} {what}; pending are {sorted(state.pending) or 'none'}."
-        " Tell each trial once, as it was asked, or tell params (a dict) for data from"
-        " elsewhere."
+        f"trial {trial.number} has params {dict(trial.params)} where this study asked for"
+        f" {asked.params}; pending are {sorted(state.pending)}. Tell each trial once, as it was"
+        " asked, or tell params (a dict) for data from elsewhere."
     )
     raise InputError(message)
-
-
-def _told_already(told: Observation) -> InputError:
-    """How to correct a report, and how to add another evaluation."""
-    gave = "it failed" if told.value is None else f"value {told.value!r}"
-    n = told.number
-    already = f"trial {n} was told already ({gave}, cost {told.cost!r}). If that was wrong,"
-    return InputError(
-        f"{already} study.amend({n}, value=..., cost=...) corrects it. If the"
-        " configuration was evaluated once more, tell its params (a dict), which become a trial of"
-        " their own: study.tell(trial.params, value, cost)."
-    ).or_in_shell(
-        f"{already} stopwise amend JOURNAL {n} --value ... --cost ... corrects it. If the"
-        " configuration was evaluated once more, stopwise tell JOURNAL new ... --params JSON makes"
-        " it a trial of its own."
-    )
-
-
-def _pending_at(context: StudyContext, params: Mapping[str, Any]) -> Trial | None:
-    """The first pending trial with this configuration."""
-    domain, state = context.domain, context.state
-    [wanted] = domain.key(domain.encode(params))
-    keys = domain.key(context.model.encoded.pending(state.pending))
-    pairs = zip(state.pending.values(), keys, strict=True)
-    return next((trial for trial, key in pairs if key == wanted), None)
 
 
 def _outcome(value: Any, message: str) -> Outcome:  # noqa: ANN401  what the user tells

@@ -138,7 +138,7 @@ def test_failed_evaluations_are_paid_and_not_believed():
         study.tell({"x": x}, None if x == 0.9 else x, 2.0, charge=True)
     found = sw.audit(study.history, space=space, lam=0.01, rules=["immediate"])
     assert (found.n, found.spent) == (4, 10.0)
-    assert (found["immediate"].stopped_at, found["immediate"].saved) == (2, 4.0)
+    assert (found["immediate"].stopped_at, found["immediate"].saved) == (3, 4.0)
 
 
 # ----------------------------------------------------------------------------- what is read
@@ -194,7 +194,7 @@ def test_a_row_that_failed_and_was_paid_for_counts_as_spent(found, value):
     assert (after.stopped_at, after.lost) == (before.stopped_at, before.lost)
     assert after.saved == pytest.approx(before.saved + 70.0 * (before.stopped_at < 20))
     assert other.study.history[20].failed
-    assert other.heading.startswith("24 evaluations and 1 without a value (the first ")
+    assert other.heading.startswith("25 evaluations, 1 of them without a value (the first ")
     assert other.as_json()["without_value"] == 1
 
 
@@ -203,7 +203,7 @@ def test_failures_of_a_record_without_parameters_count_too():
     rows.insert(6, {"value": "out of memory", "cost": 30.0})
     found = sw.audit(rows, rules=["convergence"])
     assert (found.n, found.spent) == (10, 40.0)
-    assert found["convergence"].stopped_at == 9
+    assert found["convergence"].stopped_at == 10  # nine of them with a value
     assert found["convergence"].saved == 1.0
     best = RESULTS.index(min(RESULTS))
     assert any(f"evaluation {best + 1} of 11; since then 36 was" in note for note in found.notes)
@@ -423,6 +423,52 @@ def test_it_says_when_other_lams_would_have_stopped(found):
     assert found.ladder[-1].stops_after == found.n_initial + largest.stop_t
     assert "  lam = 0.01 (given): not yet (" in str(found)
     assert found.as_json()["lam_ladder"]["stops_now"] == found.ladder.stops_now
+
+
+def test_the_ladder_of_others_choices_speaks_of_them(found):
+    said = "read off this history; others chose its evaluations, whatever lam is"
+    assert f"When other lams would have stopped ({said}):" in str(found)
+    assert said in found.study.explain()
+    assert "PBGI's" not in str(found)
+    assert "under PBGI" not in str(found) + found.study.explain()
+
+
+@pytest.mark.parametrize(
+    ("acquisition", "said"),
+    [
+        ("pbgi", "under PBGI another lam would have chosen otherwise"),
+        ("logeipc", "read off this trajectory; its choices do not depend on lam"),
+    ],
+)
+def test_the_ladder_of_an_own_study_speaks_of_its_choices(acquisition, said):
+    study = sw.Study({"x": sw.Real(0, 1)}, lam=0.01, acquisition=acquisition, surrogate="plain")
+    for _ in range(6):
+        trial = study.ask()
+        study.tell(trial, (trial.params["x"] - 0.3) ** 2)
+    found = sw.audit(study, rules=["pbgi"])
+    for text in (str(sw.lam_ladder(study)), study.explain(), str(found), found.study.explain()):
+        assert said in text
+
+
+def test_rows_and_ladder_count_failures_alike():
+    """The rule and the rung of the same lam are one and the same, whatever failed on the way."""
+    rows = history(8)
+    for at in (6, 5, 5, 2):
+        rows.insert(at, {**rows[3], "value": "crashed", "cost": 70.0})
+    for lam in (0.01, 0.3):
+        found = sw.audit(rows, lam=lam, rules=["pbgi", "immediate"])
+        [given] = [rung for rung in found.ladder if rung.is_given]
+        row = found["pbgi"]
+        assert (given.stops_after, given.spent, given.best) == (
+            row.stopped_at,
+            row.spent,
+            row.best,
+        )
+        told = len(rows) if row.stopped_at is None else row.stopped_at
+        assert row.spent == pytest.approx(sum(r["cost"] for r in rows[:told]))
+    assert found["immediate"].stopped_at == found.n_initial + 1  # which failed
+    said = "Evaluations without a value count wherever evaluations or trials are counted."
+    assert said in str(found)
 
 
 def test_without_a_recorded_gain_per_cost_there_is_no_ladder():

@@ -122,10 +122,40 @@ def test_a_value_of_which_more_is_better_is_asked_about(tmp_path):
     assert stopwise(*new, "--value-name", "accuracy", "--maximize").code == 0
 
 
+@pytest.mark.parametrize("key", ["name", "key"])
+def test_maximize_answers_what_a_file_leaves_open(tmp_path, key):
+    (tmp_path / "space.toml").write_text(f'{SPACE}[value]\n{key} = "accuracy"\n')
+    new = ("new", tmp_path / "s", "--space", tmp_path / "space.toml", "--lam", "1")
+    done = stopwise(*new)
+    assert done.code == 2
+    assert "space.toml, line 6: the value is called 'accuracy'" in done.err
+    assert 'say --maximize, or direction = "minimize" in [value] if less is better' in done.err
+    assert stopwise(*new, "--maximize").code == 0
+    assert sw.Study.load(tmp_path / "s").direction == "maximize"
+
+
+def test_another_name_on_the_command_line_is_what_is_asked_about(tmp_path):
+    (tmp_path / "space.toml").write_text(f'{SPACE}[value]\nkey = "accuracy"\n')
+    new = ("new", tmp_path / "s", "--space", tmp_path / "space.toml", "--lam", "1")
+    assert stopwise(*new, "--value-name", "misread %").code == 0
+    assert sw.Study.load(tmp_path / "s").direction == "minimize"
+
+
 def test_keys_of_a_program_are_named_as_unused(tmp_path):
     (tmp_path / "space.toml").write_text(f'command = ["train"]\nworkers = 2\n{SPACE}')
     done = stopwise("new", tmp_path / "s", "--space", tmp_path / "space.toml", "--lam", "1")
     assert "Not used here, since no program is run: command, workers." in done.out
+
+
+def test_what_begins_with_a_dash_may_be_a_value(begin):
+    journal = begin("", "--lam", "0.01")
+    stopwise("ask", journal, "-n", "4")
+    tell = ("tell", journal, "--cost", "1")
+    assert stopwise(*tell, 0, "--", "-.5").out.startswith("trial 0 gave -0.5")
+    assert stopwise(*tell, 1, "-2e3").out.startswith("trial 1 gave -2000")
+    assert "failed (--oom)" in stopwise(*tell, 2, "--failed", "--oom").out
+    assert "failed (-9)" in stopwise(*tell, 3, "--failed=-9").out
+    assert "gave -3" in stopwise("amend", journal, 0, "--value", "-3").out
 
 
 def test_several_are_handed_out_at_once_as_a_list_or_a_line_each(begin):
@@ -265,13 +295,42 @@ def test_a_trial_that_nobody_will_tell_is_given_up(begin):
     stopwise("ask", journal)
     assert stopwise("drop", journal, 0).out == "trial 0 is given up\n"
     assert stopwise("verdict", journal, "--json").json["pending"] == []
-    assert "trial 0 was not asked" in stopwise("drop", journal, 0).err
+    assert "trial 0 was given up already; pending are none" in stopwise("drop", journal, 0).err
+    for late in (("tell", journal, 0, 0.5, "--cost", 1), ("amend", journal, 0, "--value", 0.5)):
+        refused = stopwise(*late)
+        assert refused.code == 2
+        assert "trial 0 was given up: nothing was told of it" in refused.err
+        assert "stopwise tell JOURNAL new VALUE --params JSON --charge" in refused.err
+
+
+def test_a_configuration_told_again_by_its_params_is_asked_about(begin):
+    journal = begin("", "--lam", "0.01")
+    params = json.dumps(stopwise("ask", journal, "--json").json["params"])
+    new = ("tell", journal, "new", "--params", params, "--cost", "2")
+    assert stopwise(*new, "0.5").out == "trial 0 gave 0.5, at a cost of 2 s\n"
+    assert stopwise(*new, "0.5").out == "This was told before: nothing has changed.\n"
+    refused = stopwise(*new, "0.7")
+    assert refused.code == 2
+    assert "these are the params of trial 0, which was told already" in refused.err
+    assert "stopwise amend JOURNAL 0 --value" in refused.err
+    assert stopwise(*new, "0.7", "--charge").out == "trial 1 gave 0.7, at a cost of 2 s\n"
+    assert stopwise(*new, "0.8", "--no-charge").out == "trial 2 gave 0.8, at a cost of 2 s\n"
+    assert sw.Study.load(journal).spent == 4.0
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("tell", "JOURNAL", "4", "1"), "trial 4 was not asked of this study; pending are 0"),
+        (("tell", "JOURNAL", "4", "1"), "trial 4 was not asked of this study; pending are [0]"),
+        (
+            ("tell", "JOURNAL", "0", "1", "--cots", "3"),
+            "--cots is no option of stopwise tell (did you mean '--cost'?); it has --cost, --fail",
+        ),
+        (("tell", "JOURNAL", "0", "-1", "-c=3"), "-c is no option of stopwise tell; it has --c"),
+        (
+            ("amend", "JOURNAL", "0", "--valeu=-3"),
+            "--valeu is no option of stopwise amend (did you mean '--value'?)",
+        ),
         (("tell", "JOURNAL", "0"), "give a value or --failed REASON, one of the two"),
         (("tell", "JOURNAL", "0", "1", "--failed", "x"), "given were '1' and --failed"),
         (("tell", "JOURNAL", "0", "one"), "the value must be a number, not 'one'"),
@@ -282,7 +341,7 @@ def test_a_trial_that_nobody_will_tell_is_given_up(begin):
         (("tell", "JOURNAL", "new", "1"), "--params goes with `new`"),
         (("tell", "JOURNAL", "new", "1", "--params", "{"), "is not JSON"),
         (("tell", "JOURNAL", "new", "1", "--params", "[1]"), "give a JSON object"),
-        (("tell", "JOURNAL", "0", "1", "--csot", "3"), "unexpected extra argument"),
+        (("tell", "JOURNAL", "0", "1", "more"), "unexpected extra argument"),
         (("ask", "JOURNAL", "-n", "0"), "Invalid value for '-n'"),
         (("new", "other", "--space", "SPACE"), "needs to know what an improvement is worth"),
         (("new", "other", "--space", "SPACE", "--lam", "-1"), "lam"),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 import stopwise as sw
+from stopwise.core.quantity import quantity
 from stopwise.errors import InputError
 from stopwise.stopping import GSS, PBGI, UCBLCB, After, Convergence, Smoothed
 from stopwise.tools import report
@@ -132,8 +133,18 @@ def test_whole_axes_have_whole_ticks():
 def test_numbers_are_written_as_people_read_them():
     assert number(-0.0) == "0"
     assert number(math.inf) == "\u221e"
-    assert number(1e-5) == "10\u207b\u2075"
-    assert number(-1e-5) == "\u22121\u00d710\u207b\u2075"
+    for value in (1e-5, 1.4e-5, 0.02, 12345.678, -3.0):
+        assert number(value) == quantity(value)  # as in the sentences of the same page
+    assert number(-1e-5) == "-1e-05"
+
+
+def test_axes_over_time_count_evaluations_and_trials_have_their_numbers():
+    """Trials have numbers from 0 on; axes count evaluations from 1 on, and say so."""
+    facts = Facts(study_of("stopped"))
+    for picture in (costs_picture(facts), value_picture(facts)):
+        assert "evaluations told" in picture.svg
+        assert picture.header[:2] == ("evaluations", "trial")
+        assert picture.rows[0][:2] == (1, 0)
 
 
 def test_thinning_keeps_the_ends_and_what_matters():

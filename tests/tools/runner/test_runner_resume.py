@@ -97,6 +97,7 @@ def test_the_example_runs(tmp_path, run):
     code, out, err = run(tmp_path)
     assert (code, err) == (0, ""), out
     assert "Best: rmse 0.1" in out
+    assert "No choice of the model" not in out
     assert out.rstrip().endswith("stop.")
     assert (tmp_path / "tune.jsonl").exists()
     assert "rmse" in (tmp_path / "tune.trials" / "0000" / "stdout").read_text()
@@ -213,6 +214,27 @@ def test_too_many_failures(folder, run):
     assert "No value is on record yet: once the program, or [value], is mended, remove" in out
     changed(folder, ', "--no-such-option"', "")  # repaired: the run goes on
     assert run(folder)[0] == 0
+
+
+def test_a_run_that_stops_after_its_design_says_so(folder, run):
+    changed(folder, "max_trials = 8", "max_trials = 1")
+    code, out, _ = run(folder)
+    assert code == 0
+    assert "No choice of the model was tried yet: this verdict rests on 1 evaluation that" in out
+
+
+def test_a_run_in_which_every_trial_failed(folder, run):
+    changed(folder, '"trainer.py"', '"trainer.py", "--no-such-option"')
+    changed(folder, "max_trials = 8", "max_trials = 2")
+    for _ in range(2):  # the second run begins no trial, and answers the same
+        code, out, err = run(folder)
+        assert code == 3
+        assert "No trial has succeeded." in out
+        assert err.startswith("stopwise: all 2 trials have failed; the first said: exit code 2")
+        assert err.count("\n") == 1
+    changed(folder, ', "--no-such-option"', "")
+    changed(folder, "max_trials = 2", "max_trials = 3")
+    assert run(folder)[::2] == (0, "")  # one has succeeded
 
 
 def test_a_program_that_is_not_there(folder, run):

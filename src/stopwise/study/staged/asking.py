@@ -20,6 +20,7 @@ from stopwise.record.events import Event, TrialAsked, TrialAskedAgain, TrialCont
 from stopwise.record.history import Trial
 from stopwise.record.staged import Leg
 from stopwise.study.actions import Action, Continue, Start
+from stopwise.study.asking import warn_of_fewer
 from stopwise.study.choosing import NothingLeftError
 from stopwise.study.context import StudyContext
 from stopwise.study.staged.choosing import PossibleActions, StagedChoosing
@@ -62,10 +63,10 @@ class StagedAsking:
         if params is not None:
             return self._started(params, Leg(self._stages.steps[0]), began, designed=True)
         if not state.reports:
-            raise NothingLeftError(self._nothing_left())
+            raise self._nothing_left()
         options = self._choosing.options()
         if options.prospects is None:
-            raise NothingLeftError(self._nothing_left())
+            raise self._nothing_left()
         row, fair_value = self._chosen(options)
         number = options.numbers[row]
         reached = 0 if number is None else state.staged.latest[number].step
@@ -88,7 +89,13 @@ class StagedAsking:
             raise InputError(message)
         handed: dict[int, Trial] = {}
         for _ in range(count):
-            trial = (self._waiting(handed) or self._whole()).trial
+            try:
+                trial = (self._waiting(handed) or self._whole()).trial
+            except NothingLeftError as error:
+                if not handed:
+                    raise
+                warn_of_fewer(count, len(handed), error)
+                break
             handed[trial.number] = trial
         self._not_returned = ()
         return list(handed.values())
@@ -100,7 +107,7 @@ class StagedAsking:
         if params is None and self._context.state.reports:
             params = self._choosing.options().params
         if params is None:
-            raise NothingLeftError(self._nothing_left())
+            raise self._nothing_left()
         return self._started(params, Leg(self._stages.last), began)
 
     def worths(self) -> dict[int, float]:
@@ -170,12 +177,13 @@ class StagedAsking:
         self._commit(TrialAsked(trial, designed, None, leg=leg), trial.number, began)
         return self._action(trial.number)
 
-    def _nothing_left(self) -> str:
+    def _nothing_left(self) -> NothingLeftError:
         state = self._context.state
-        return (
+        why = (
             f"there is nothing left to start or to continue: {len(state.history)} trials have"
-            f" ended, {len(state.pending)} are begun. Ask should_stop() before next()."
+            f" ended, {len(state.pending)} are begun"
         )
+        return NothingLeftError.of(why, method="next")
 
 
 def _copied(trial: Trial) -> Trial:

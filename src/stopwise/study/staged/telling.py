@@ -16,6 +16,7 @@ from stopwise.record.history import Trial
 from stopwise.record.outcomes import Pruned
 from stopwise.record.staged import Report
 from stopwise.study.context import StudyContext
+from stopwise.study.identifying import absent
 from stopwise.study.telling import Value, observation_of, outcome_told, was_told
 
 
@@ -72,7 +73,7 @@ class StagedTelling:
         message: str,
     ) -> TrialTold | None:
         """The event of a trial that has ended, with its final value or without one."""
-        if was_told(self._context, trial, value, cost, message=message):
+        if was_told(self._context, trial, value, cost, charge=charge, message=message):
             return None
         if isinstance(trial, Trial) and self._context.state.observed(trial.number) is not None:
             observation_of(  # refuses it: it was told
@@ -167,10 +168,9 @@ class StagedTelling:
         pending = self._context.state.pending.get(trial.number)
         if pending is not None:
             return pending
-        told = self._context.state.observed(trial.number)
-        what = "was not asked of this study" if told is None else "is done"
-        message = f"trial {trial.number} {what}, and a value at step {at} is told of it."
-        raise InputError(message)
+        if self._context.state.observed(trial.number) is None:
+            raise absent(self._context, trial.number)
+        raise InputError(f"trial {trial.number} is done, and a value at step {at} is told of it.")
 
     def _before(self, trial: Trial | Mapping[str, Any]) -> Report | None:
         if not isinstance(trial, Trial):

@@ -24,7 +24,7 @@ from stopwise.stopping.defaults import default_rules, requirements
 from stopwise.stopping.signals import GAIN_PER_COST
 from stopwise.study import Study
 from stopwise.study.external import ExternalStudy
-from stopwise.study.lam_ladder import LamLadder, lam_ladder
+from stopwise.study.lam_ladder import LamLadder, lam_ladder, told_with
 from stopwise.tools.audit._curves import CurveAudit, audit_curves
 from stopwise.tools.audit._foreign_curves import audit_of_foreign
 from stopwise.tools.audit._history import (
@@ -155,6 +155,7 @@ def audit(  # long: a line for each of its options
         value_name=units.value_name or None,
         cost_unit=units.cost_unit or None,
         search=_SEARCH,
+        choices=read.choices,
     )
     for at, observation in enumerate(read.history, start=1):
         trial = study.begin(observation.params)
@@ -288,7 +289,10 @@ def _audit_of_values(  # a record without parameters has fewer of these
     notes.append(since_the_best(history, y, lam, units))
     replayed = replay(traces_of_values(y, chosen, initial, units), chosen)
     return Audit(
-        tuple(_row(history, initial, each, y, sign, lam) for each in replayed),
+        tuple(
+            _row(history, initial, each, y, sign, lam, asked_of_failures=False)
+            for each in replayed
+        ),
         len(y),
         initial,
         history.spent,
@@ -301,17 +305,6 @@ def _audit_of_values(  # a record without parameters has fewer of these
     )
 
 
-def _spent_by(history: History, n: int) -> float:
-    """What was spent when there were n values."""
-    spent, told = 0.0, 0
-    for observation in history:
-        if told == n:
-            break
-        told += not observation.failed
-        spent += observation.cost if observation.charged else 0.0
-    return spent
-
-
 def _row(
     history: History,
     design_size: int,
@@ -321,16 +314,22 @@ def _row(
     lam: float | None,
     *,
     loss: Loss | None = None,
+    asked_of_failures: bool = True,
 ) -> Audited:
+    """One rule; ``asked_of_failures`` says whether it was asked again after each failure."""
     n = len(values) if replayed.stop_t is None else design_size + replayed.stop_t
-    spent = history.spent if replayed.stop_t is None else _spent_by(history, n)
+    told = len(history)
+    if replayed.stop_t is not None:
+        values_at = [at for at, o in enumerate(history, start=1) if not o.failed]
+        told = told_with(history, n) if asked_of_failures else values_at[n - 1]
+    spent = history[:told].spent
     ends = min(values[:n]), min(values)
     then, best = ends if loss is None else loss(np.array(ends)).tolist()
     saved, lost = history.spent - spent, then - best
     stopped = None if replayed.stop_t is None else replayed.verdicts[replayed.stop_t]
     return Audited(
         replayed.rule.name,
-        None if stopped is None else n,
+        None if stopped is None else told,
         spent,
         saved,
         sign * min(values[:n]),

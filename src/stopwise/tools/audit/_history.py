@@ -22,6 +22,7 @@ from stopwise.record.outcomes import Completed, Failed, Outcome
 from stopwise.record.promises import Promises
 from stopwise.study import Study, StudyOptions
 from stopwise.study.table_columns import looks_like
+from stopwise.study.who_chose import BY_OTHERS, caveat_of_study
 from stopwise.tools.audit._inferred_space import (
     ColumnBounds,
     as_told,
@@ -63,6 +64,7 @@ class AuditedHistory(NamedTuple):
         failures: What failures teach, if a study says so.
         prices: The costs that a study knows beforehand; None where they are learned.
         n_initial: The size of a study's initial design; None of a table.
+        choices: What a lam ladder says of who has chosen.
     """
 
     history: History
@@ -83,6 +85,7 @@ class AuditedHistory(NamedTuple):
     failures: Literal["chance", "median"] = "chance"
     prices: KnownCost | None = None
     n_initial: int | None = None
+    choices: str = BY_OTHERS
 
     @property
     def cost(self) -> KnownCost | Literal["reported"] | None:
@@ -231,7 +234,7 @@ def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
     if not isinstance(study, Study):
         return said
     prices = study.cost_model if isinstance(study.cost_model, KnownCost) else None
-    return *said, prices, study.design_size
+    return *said, prices, study.design_size, caveat_of_study(study)
 
 
 def is_table(space: Space) -> bool:

@@ -23,6 +23,7 @@ from stopwise.tools.audit._inferred_space import described
 from stopwise.tools.progress.words import printable
 
 _HEAD = ("rule", "stops after", "spent", "saved", "best then", "lost", "net", "now")
+_COUNTED = "Evaluations without a value count wherever evaluations or trials are counted."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class Audited:
 
     Args:
         rule: Its name.
-        stopped_at: Evaluations after which it would have stopped; None if never.
+        stopped_at: Evaluations after which it would have stopped, those without a value
+            included; None if never.
         spent: What they cost, all of them if it never stopped.
         saved: What the others cost.
         best: The best value by then.
@@ -104,11 +106,15 @@ class Audit:
         """The history in one sentence."""
         worth = "" if self.lam is None else f", lam = {quantity(self.lam)}"
         kept = f"; {self.promises.words(self.units.value_name)}" if self.promises.told else ""
-        first = f"the first {self.n_initial} are" if self.n_initial != 1 else "the first is"
-        others = f" and {self.without_value} without a value" if self.without_value else ""
+        without = of_value = ""
+        if self.without_value:
+            without, of_value = f", {self.without_value} of them without a value", " with a value"
+        count = "" if self.n_initial == 1 else f" {self.n_initial}"
+        first = f"the first{count}{of_value} {'is' if self.n_initial == 1 else 'are'}"
         return (
-            f"{self.n} evaluations{others} ({first} the initial design), spent"
-            f" {self.units.cost(self.spent)}, best {self.units.value(self.best)}{worth}{kept}"
+            f"{self.n + self.without_value} evaluations{without} ({first} the initial design),"
+            f" spent {self.units.cost(self.spent)}, best {self.units.value(self.best)}"
+            f"{worth}{kept}"
         )
 
     @property
@@ -132,6 +138,7 @@ class Audit:
                 "",
                 f"saved and spent are in {self.units.of_cost}, the rest in {self._units};",
                 "net is what was saved, at lam, less what was lost.",
+                *([_COUNTED] if self.without_value else []),
                 "",
                 *(f"{row.rule}: {_sentence(row)}" for row in self.rows),
                 "",
@@ -199,4 +206,5 @@ def _sentence(row: Audited) -> str:
     """Why it stopped then; why one is to go on now."""
     if row.stopped_by is None:
         return row.now.reason
-    return f"after {row.stopped_at}: {row.stopped_by.reason}"
+    evaluations = "evaluation" if row.stopped_at == 1 else "evaluations"
+    return f"after {row.stopped_at} {evaluations}: {row.stopped_by.reason}"

@@ -76,23 +76,6 @@ def _turn(path: Path, wait: float, changes: Mapping[str, Any]) -> Study:
         time.sleep(_PAUSE)
 
 
-def numbered(study: Study, number: int) -> Trial:
-    """The trial of a number, pending or told; of an unknown one an error names the pending."""
-    from stopwise.record.history import Trial
-
-    pending = {trial.number: trial for trial in study.pending}
-    if number in pending:
-        return pending[number]
-    told = next((o for o in study.history if o.number == number), None)
-    if told is None:
-        message = (
-            f"trial {number} was not asked of this study; pending are"
-            f" {', '.join(map(str, pending)) or 'none'}."
-        )
-        raise InputError(message)
-    return Trial(told.number, told.params)
-
-
 # ---------------------------------------------------------------------------------- as JSON
 
 

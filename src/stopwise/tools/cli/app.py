@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from stopwise.tools.cli import amend, ask, audit, demo, drop, new, report, run, tell, verdict
+from stopwise.tools.cli._negative_numbers import TakesNegativeNumbers
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,9 +23,9 @@ app.command("report")(report.report)
 app.command("audit")(audit.audit)
 app.command("new")(new.new)
 app.command("ask")(ask.ask)
-app.command("tell", context_settings=tell.NEGATIVE_NUMBERS)(tell.tell)
+app.command("tell", cls=TakesNegativeNumbers)(tell.tell)
 app.command("verdict")(verdict.verdict)
-app.command("amend", context_settings=tell.NEGATIVE_NUMBERS)(amend.amend)
+app.command("amend", cls=TakesNegativeNumbers)(amend.amend)
 app.command("drop")(drop.drop)
 
 

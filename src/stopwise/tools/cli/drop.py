@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from stopwise.tools.cli._output import say
-from stopwise.tools.cli._studies import WAIT, Journal, Wait, numbered, opened
+from stopwise.tools.cli._studies import WAIT, Journal, Wait, opened
 
 
 def drop(
@@ -22,5 +22,5 @@ def drop(
     Exit codes: 0 dropped; 2 bad input; 1 something outside prevents it.
     """
     with opened(journal, wait) as study:
-        study.drop(numbered(study, number))
+        study.drop(number)
         say(f"trial {number} is given up")

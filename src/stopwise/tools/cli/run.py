@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stopwise.tools.cli._output import say
+from stopwise.tools.cli._output import complain, say
 
 if TYPE_CHECKING:
     from stopwise.study import Study
     from stopwise.tools.runner import Config, OnChange, RunEnd
+
+_TOO_MANY_FAILED = 3
 
 
 def run(
@@ -34,7 +36,7 @@ def run(
     Ctrl-C once lets running trials finish, twice stops them; nothing is lost.
 
     Exit codes: 0 it ended by itself; 1 something outside prevents it; 2 the file is wrong; 3 too
-    many failed trials; 128 + n interrupted by signal n.
+    many failed trials in a row, or every trial failed; 128 + n interrupted by signal n.
     """
     check_system()
     from stopwise.record.journal import has_begun
@@ -53,8 +55,8 @@ def run(
         with saved_if_lost(study), _shown(study) as (on_change, on_signal):
             end = runner.run_trials(config, study, on_change, on_signal)
         _say_how_it_ended(config, study, end)
-    codes = {"verdict": 0, "failures": 3, "interrupted": 128 + end.signal}
-    raise typer.Exit(codes[end.why])
+        ended = _code(study, end)
+    raise typer.Exit(ended)
 
 
 def check_system() -> None:
@@ -100,8 +102,22 @@ def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None
         say(f"changed since the last run: {line}")
 
 
+def _code(study: Study, end: RunEnd) -> int:
+    """The exit code; of a run in which every trial failed, with a sentence on stderr."""
+    if end.why == "interrupted":
+        return 128 + end.signal
+    if study.history.succeeded or study.pending or not study.history:
+        return _TOO_MANY_FAILED if end.why == "failures" else 0
+    first = study.history[0].message or "no message"
+    n = len(study.history)
+    all_of_them = "the only trial has" if n == 1 else f"all {n} trials have"
+    complain(f"stopwise: {all_of_them} failed; the first said: {first}")
+    return _TOO_MANY_FAILED
+
+
 def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
     from stopwise.core.units import SECONDS, amount
+    from stopwise.study.explanation import rests_on_no_choice
     from stopwise.tools.runner.parameter_passing import shown_params
 
     best = study.best
@@ -117,6 +133,9 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
         trials = f"{told + len(study.pending)} trials begun, {told} of them ended"
     say(f"{trials}, {config.cost.words(study.spent)} spent; stopwise itself took {ours}.")
     say(f"Why it ended: {end.reason}.")
+    if end.why == "verdict" and config.stages is None:
+        for sentence in rests_on_no_choice(study):
+            say(sentence)
     if end.why == "interrupted":
         say(f"Go on with: stopwise run {config.path.name}")
     if end.why == "failures":

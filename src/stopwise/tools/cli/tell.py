@@ -10,17 +10,14 @@ import typer
 
 from stopwise.errors import InputError
 from stopwise.tools.cli._output import say
-from stopwise.tools.cli._studies import WAIT, Journal, Wait, numbered, opened
+from stopwise.tools.cli._studies import WAIT, Journal, Wait, opened
 
 if TYPE_CHECKING:
-    from stopwise.record.history import Trial
     from stopwise.record.outcomes import Outcome
     from stopwise.study import Study
 
-NEGATIVE_NUMBERS = {"ignore_unknown_options": True}  # -0.31 is a value, not an option
 
-
-def tell(
+def tell(  # long: typer wants each option with its help
     journal: Journal,
     number: Annotated[
         str,
@@ -50,20 +47,31 @@ def tell(
             help="With `new`, where the space is a table: accept, from now on, what is in no row.",
         ),
     ] = False,
+    charge: Annotated[
+        bool | None,
+        typer.Option(
+            "--charge/--no-charge",
+            help="Whether the cost counts as spent; by default that of trials that were asked for."
+            " With `new`, it says that a configuration was evaluated once more.",
+        ),
+    ] = None,
     wait: Wait = WAIT,
 ) -> None:
     """Report what a trial gave. To tell the same again, after an interruption, is harmless.
 
     Exit codes: 0 told; 2 bad input; 1 something outside prevents it, and nothing was told.
     """
-    from stopwise.record.history import Trial
-
     with opened(journal, wait, **({"off_table": True} if off_table else {})) as study:
-        trial = _trial(study, number, params)
-        measured = dict(map(outcome_of, outcome or []))
-        study.tell(trial, _value(value, failed), cost, outcomes=measured or None)
-        at = trial.number if isinstance(trial, Trial) else study.history[-1].number
-        say(said(study, at))
+        trial = _trial(number, params)
+        measured = dict(map(outcome_of, outcome or [])) or None
+        before = len(study.history)
+        study.tell(trial, _value(value, failed), cost, charge=charge, outcomes=measured)
+        if isinstance(trial, int):
+            say(said(study, trial))
+        elif len(study.history) > before:
+            say(said(study, study.history[-1].number))
+        else:
+            say("This was told before: nothing has changed.")
 
 
 def said(study: Study, number: int) -> str:
@@ -74,8 +82,8 @@ def said(study: Study, number: int) -> str:
     return f"trial {number} {gave}, at a cost of {units.cost(told.cost)}"
 
 
-def _trial(study: Study, number: str, params: str | None) -> Trial | dict[str, Any]:
-    """The trial of a number, or the params of data from elsewhere."""
+def _trial(number: str, params: str | None) -> int | dict[str, Any]:
+    """The number of a trial, or the params of data from elsewhere."""
     if (number == "new") != (params is not None):
         message = (
             "--params goes with `new` in place of the trial's number: stopwise tell study.jsonl"
@@ -83,7 +91,7 @@ def _trial(study: Study, number: str, params: str | None) -> Trial | dict[str, A
         )
         raise InputError(message)
     if params is None:
-        return numbered(study, _whole(number))
+        return _whole(number)
     try:
         told = json.loads(params)
     except RecursionError as error:

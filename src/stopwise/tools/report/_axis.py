@@ -7,10 +7,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-_SUPERSCRIPT = str.maketrans(
-    "-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
-)
-_MINUS = "\u2212"
+from stopwise.core.quantity import quantity
+
 _FAR_APART = 30.0  # positive numbers whose ratio is larger are better seen by their logarithm
 
 
@@ -85,22 +83,15 @@ def axis_of(
 
 
 def number(value: float) -> str:
-    """A number as people read it, with a real minus sign and powers of ten.
+    """A number as verdicts and explanations write it, so that a page has one way; signs for none.
 
     Example:
-        >>> number(0.02), number(12345.678), number(-1e-7)
-        ('0.02', '1.235\u00d710\u2074', '\u22121\u00d710\u207b\u2077')
+        >>> number(0.02), number(12345.678), number(-1e-7), number(float("nan"))
+        ('0.02', '12,346', '-1e-07', '\u2013')
     """
     if not math.isfinite(value):
-        return {math.inf: "\u221e", -math.inf: f"{_MINUS}\u221e"}.get(value, "\u2013")
-    plain = f"{value + 0.0:.4g}"  # no minus before a zero
-    mantissa, _, exponent = plain.partition("e")
-    if exponent:
-        power = "10" + str(int(exponent)).translate(_SUPERSCRIPT)
-        plain = power if mantissa == "1" else f"{mantissa}\u00d7{power}"
-        if mantissa == "-1":
-            plain = f"-1\u00d7{power}"
-    return plain.replace("-", _MINUS, 1) if plain.startswith("-") else plain
+        return {math.inf: "\u221e", -math.inf: "-\u221e"}.get(value, "\u2013")
+    return quantity(value + 0.0)  # no minus before a zero
 
 
 def thinned(count: int, most: int, keep: Iterable[int] = ()) -> list[int]:
@@ -134,4 +125,4 @@ def _labels(values: Sequence[float], step: float) -> list[str]:
     if largest >= 1e6 or step < 1e-4:
         return [number(0.0 if abs(v) < step / 2 else v) for v in values]
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))
-    return [f"{v + 0.0:.{decimals}f}".replace("-", _MINUS) for v in values]
+    return [f"{v + 0.0:.{decimals}f}" for v in values]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from stopwise.core.units import AnswerUnits
-from stopwise.study.lam_ladder import CAVEAT, LamLadder
+from stopwise.study.lam_ladder import LamLadder
 from stopwise.tools.report._axis import number
 from stopwise.tools.report._markup import Markup, el, region
 
@@ -13,7 +13,7 @@ def ladder_part(ladder: LamLadder, units: AnswerUnits) -> Markup:
     """A table of lams; nothing while no signal is recorded."""
     if not len(ladder):
         return Markup()
-    note = f"{CAVEAT[0].upper()}{CAVEAT[1:]}."
+    note = ladder.caveat_sentence
     if ladder.stops_now is not None:
         note += f" The rule would stop now at lam = {number(ladder.stops_now)} or more."
     rows = [

@@ -38,4 +38,4 @@ class Picture:
 def trials_axis(facts: Facts) -> Axis:
     """The horizontal axis of pictures over time."""
     last = max(len(facts.steps), 2)
-    return Axis(1 - 0.03 * last, 1.03 * last, "trial, in the order told", whole=True)
+    return Axis(1 - 0.03 * last, 1.03 * last, "evaluations told", whole=True)

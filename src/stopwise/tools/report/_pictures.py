@@ -112,7 +112,7 @@ def value_picture(facts: Facts) -> Picture:
         words += " Moments that are far off run along the edge."
     rows = [(s.at, s.trial.number, s.best, s.spent, a) for s, a in kept]
     spent = titled("spent", facts.names.cost_unit)
-    header = ("told", "trial", "best so far", spent, "best with its cost")
+    header = ("evaluations", "trial", "best so far", spent, "best with its cost")
     return Picture("value", title, words, chart.svg(f"{title}. {words}"), header, rows)
 
 
@@ -141,7 +141,7 @@ def costs_picture(facts: Facts) -> Picture:
     rows = [(s.at, s.trial.number, s.trial.expected_cost, s.trial.cost) for s in shown]
     unit = facts.names.cost_unit
     costs = (titled(f"{kind} cost", unit) for kind in ("expected", "actual"))
-    header = ("told", "trial", *costs)
+    header = ("evaluations", "trial", *costs)
     return Picture("costs", title, words, chart.svg(f"{title}. {words}"), header, rows)
 
 

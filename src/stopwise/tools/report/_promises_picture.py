@@ -46,7 +46,14 @@ def promises_picture(facts: Facts) -> Picture:
     if points:
         chart.key("a gain", "p", "dot")
     words = _words(facts, rows)
-    header = ("told", "trial", "promised", "delivered", "promised so far", "delivered so far")
+    header = (
+        "evaluations",
+        "trial",
+        "promised",
+        "delivered",
+        "promised so far",
+        "delivered so far",
+    )
     return Picture("promises", _TITLE, words, chart.svg(f"{_TITLE}. {words}"), header, kept)
 
 

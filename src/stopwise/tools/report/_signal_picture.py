@@ -51,7 +51,7 @@ def signal_picture(facts: Facts) -> Picture:
     kept = [rows[i] for i in thinned(len(rows), MOST_POINTS)]
     chart = _chart(facts, kind, rows, kept)
     words = _gain_words(rows) if replayed is None else _words(facts, replayed, kind, rows)
-    header = ("told", "trial", "signal", "signal that decides", "threshold")
+    header = ("evaluations", "trial", "signal", "signal that decides", "threshold")
     return Picture("signal", _TITLE, words, chart.svg(f"{_TITLE}. {words}"), header, kept)
 
 

@@ -18,7 +18,7 @@ from stopwise.core.space import Parameter, as_domain
 from stopwise.errors import StopwiseError
 from stopwise.study.hard_limits import FAILURES
 from stopwise.study.options import StudyOptions, names
-from stopwise.tools.runner.measures import Cost, Value, read_cost, read_value
+from stopwise.tools.runner.measures import Cost, Value, check_direction, read_cost, read_value
 from stopwise.tools.runner.parameter_passing import Channel, check_passing
 from stopwise.tools.runner.rules import Rule, rules_of
 from stopwise.tools.runner.space_table import read_constraints, read_space
@@ -123,6 +123,7 @@ def load(path: Path) -> Config:
     """Read and check a file; every error names its line."""
     top = TomlTable.read(path.absolute())
     config = read(top, path.absolute(), has_program=True)
+    check_direction(top, config.value)
     check_worth(top, config)
     check_passing(
         top,

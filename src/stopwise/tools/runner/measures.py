@@ -62,14 +62,28 @@ def read_value(table: TomlTable) -> Value:
         _bounds(table),
     )
     table.done()
-    named = value.name or ""
-    if "direction" not in table.data and sounds_better_larger(named):
-        message = (
-            f"the value is called {named!r}, of which more is mostly better: say direction ="
-            ' "maximize", or direction = "minimize" if less is better here.'
-        )
-        raise table.error("key" if "key" in table.data else None, message)
     return value
+
+
+def check_direction(top: TomlTable, value: Value, *, flag: str = "") -> None:
+    """Refuse to minimise what sounds like more is better, unless somebody has said so.
+
+    Args:
+        top: The file.
+        value: The value, with what the command line says of it.
+        flag: The option of the command line that maximises, if there is one.
+    """
+    table, name = top.table("value", {}), value.name or ""
+    if value.direction == "maximize" or "direction" in table.data:
+        return
+    if sounds_better_larger(name):
+        larger = flag or 'direction = "maximize"'
+        message = (
+            f"the value is called {name!r}, of which more is mostly better: say {larger}, or"
+            ' direction = "minimize" in [value] if less is better here.'
+        )
+        keys = ("name", "key")
+        raise table.error(next((k for k in keys if table.data.get(k) == name), None), message)
 
 
 def _bounds(table: TomlTable) -> Bounds | None:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from stopwise.core.exchange_rate import check_lam
-from stopwise.core.units import checked_name, sounds_better_larger
+from stopwise.core.units import checked_name
 from stopwise.tools.runner.config import Config, Worth, check_worth, read
+from stopwise.tools.runner.measures import check_direction
 from stopwise.tools.runner.toml_table import TomlTable
 
 # Keys that say how a program is run and what it prints; here somebody asks and tells.
@@ -60,22 +61,11 @@ def load_study(
     value: dict[str, Any] = {"direction": "maximize"} if maximize else {}
     if value_name is not None:
         value["given_name"] = checked_name("value_name", value_name)
-        if not maximize:
-            _ask_for_direction(top, value_name)
     changes["value"] = replace(config.value, **value)
     if cost_unit is not None:
         unit = checked_name("cost_unit", cost_unit)
         changes["cost"] = replace(config.cost, given_unit=unit)
     config = replace(config, **changes)
+    check_direction(top, config.value, flag="--maximize")
     check_worth(top, config)
     return config, [key for key in _OF_PROGRAMS if key in top.data]
-
-
-def _ask_for_direction(top: TomlTable, name: str) -> None:
-    """Refuse to minimise what sounds like more is better, unless the file says so."""
-    if "direction" not in top.data.get("value", {}) and sounds_better_larger(name):
-        message = (
-            f"the value is called {name!r}, of which more is mostly better: say --maximize, or"
-            ' direction = "minimize" in [value] if less is better here.'
-        )
-        raise top.error(None, message)
