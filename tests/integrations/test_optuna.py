@@ -31,6 +31,7 @@ from stopwise.integrations.optuna._board import NOTE, Board, Note
 from stopwise.integrations.optuna._callback import VERDICT
 from stopwise.integrations.optuna._space import Axes
 from stopwise.integrations.optuna._tree import learned
+from tests.support.audits import audit_command
 
 SPACE = {
     "layers": IntDistribution(1, 6),
@@ -529,9 +530,7 @@ def test_a_storage_is_read_and_audited(tmp_path):
     assert read_history(url, cost="duration").notes[-1].startswith("costs are durations")
     assert read_history(url, cost=None).history.spent == 14
 
-    from tests.tools.audit.test_audit import command
-
-    done = command(url, "--study", "old", "--lam", "0.01")
+    done = audit_command(url, "--study", "old", "--lam", "0.01")
     assert (
         "13 evaluations and 1 without a value (the first 3 are the initial design)" in done.output
     )
