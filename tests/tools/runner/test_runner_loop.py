@@ -13,6 +13,7 @@ import pytest
 
 from stopwise.errors import InputError
 from stopwise.tools.runner import load, new_study, run_trials
+from tests.support.processes import is_alive, parent_of, written
 from tests.support.repository import SUPPORT
 
 TRAINER = SUPPORT / "trainer.py"
@@ -55,23 +56,14 @@ def driven(config, on_change=lambda *_: None):
     return run_trials(config, study, hear), study, lines
 
 
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def children_of(pid):
     if sys.platform != "linux":
         pytest.skip("asks /proc")
     found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
-            if int(parent) == pid and state != "Z":
-                found.append(int(stat.parent.name))
+            if parent_of(folder.name) == pid and is_alive(int(folder.name)):
+                found.append(int(folder.name))
     return found
 
 
@@ -227,7 +219,6 @@ def test_interrupted_once_running_trials_finish_and_count(configured):
 def test_interrupted_twice_running_trials_stop_and_stay_open(configured, signals, tmp_path):
     config = configured("--hang-once", top="workers = 2")
     begin = time.monotonic()
-    (tmp_path / "grandchild.pid").unlink(missing_ok=True)
 
     def react(study, line):
         if len(study.history) == 3 and not sent:
@@ -250,8 +241,7 @@ def test_a_machine_that_shuts_down_signals_everybody(configured, tmp_path):
 
     def react(_, line):
         if " started: " in line:
-            while not (tmp_path / "grandchild.pid").exists():
-                time.sleep(0.01)
+            written(tmp_path / "grandchild.pid")
             [program] = children_of(supervisor())
             os.kill(program, signal.SIGTERM)
             time.sleep(0.1)
@@ -267,8 +257,7 @@ def test_a_program_that_somebody_kills_has_failed(configured, tmp_path):
 
     def react(_, line):
         if " started: " in line:
-            while not (tmp_path / "grandchild.pid").exists():
-                time.sleep(0.01)
+            written(tmp_path / "grandchild.pid")
             os.kill(supervisor(), signal.SIGTERM)
 
     end, study, _ = driven(config, react)

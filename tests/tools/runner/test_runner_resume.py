@@ -17,6 +17,7 @@ import pytest
 
 import stopwise as sw
 from stopwise.tools.cli import main
+from tests.support.processes import written
 from tests.support.repository import ROOT, SUPPORT
 from tests.support.screen import screen
 
@@ -250,7 +251,7 @@ def test_a_folder_that_cannot_be_written(folder, run):
 # ------------------------------------------------------------------------ interruptions
 
 
-def test_once(folder, run):
+def test_after_one_interrupt_the_running_trial_finishes_and_a_second_run_goes_on(folder, run):
     process = begun(folder)
     heard(process, "trial 2 started")
     process.send_signal(signal.SIGINT)
@@ -266,11 +267,11 @@ def test_once(folder, run):
 
 
 @pytest.mark.parametrize("signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)])
-def test_twice(folder, signals, run):
+def test_a_trial_that_was_stopped_is_run_again_with_the_same_parameters(folder, signals, run):
     changed(folder, '"trainer.py"', '"trainer.py", "--hang-once"')
     process = begun(folder)
     heard(process, "trial 0 started")
-    wait_for(folder / "grandchild.pid")
+    written(folder / "grandchild.pid")
     for number in signals:
         process.send_signal(number)
         time.sleep(0.2)
@@ -289,14 +290,7 @@ def test_twice(folder, signals, run):
     assert params[0] == params[1]
 
 
-def wait_for(path):
-    deadline = time.monotonic() + 30
-    while not (path.exists() and path.read_text()):
-        assert time.monotonic() < deadline, path
-        time.sleep(0.01)
-
-
-def test_a_terminal(folder):
+def test_ctrl_c_in_a_terminal_lets_the_running_program_finish(folder):
     """Ctrl-C in a real terminal reaches the run and not its programs, which have no terminal."""
     program = """
 import json, os, time
