@@ -9,7 +9,6 @@ import pytest
 import stopwise as sw
 
 optuna = pytest.importorskip("optuna")
-optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 from stopwise.integrations.foreign_curves import stages_among  # noqa: E402
 from stopwise.integrations.optuna import StopwisePruner, read_history  # noqa: E402

@@ -2,16 +2,9 @@
 """The Ray Tune searcher and stopper: by hand, and on a real Ray on this machine."""
 
 import json
-import os
 import runpy
 
 import pytest
-
-from tests.support.repository import ROOT
-
-os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-
-import ray
 from ray import tune
 from ray.tune.search import Searcher
 
@@ -24,6 +17,7 @@ from stopwise.integrations.ray import (
     read_space,
 )
 from stopwise.tools.cli.audit import audit
+from tests.support.repository import ROOT
 
 SPACE = {"x": tune.uniform(0, 1), "opt": {"n": tune.randint(1, 6), "k": 7}}
 
@@ -282,13 +276,6 @@ def test_a_failed_trial_that_ray_starts_again_counts():
 # ------------------------------------------------------------------------------------- a real Ray
 
 
-@pytest.fixture(scope="session")
-def cluster():
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    yield
-    ray.shutdown()
-
-
 def train(config):
     if config["x"] > 0.85:
         message = "this one dies"
@@ -423,7 +410,7 @@ def test_a_value_beyond_the_bounds_is_refused_and_the_trial_stays_open():
         made.add_evaluated_point({"x": 0.1, "opt": {"n": 2, "k": 7}}, -1.0, cost=1.0)
 
 
-def test_the_stopper_refuses_it_too():
+def test_the_stopper_refuses_a_value_beyond_the_bounds():
     stopper = StopwiseStopper(SPACE, 0.01, metric="loss", mode="max", cost=None, bounds=(None, 1))
     result = {"done": True, "loss": 2.0, "config": {"x": 0.5, "opt": {"n": 2, "k": 7}}}
     for _ in range(2):
