@@ -152,13 +152,13 @@ def test_options_are_not_appended_after_dashes(loaded):
         ("python", "stdin", "cannot be called 'python'"),
     ],
 )
-def test_names_that_cannot_be_passed(loaded, name, channel, says):
+def test_names_that_cannot_be_passed_are_refused(loaded, name, channel, says):
     text = f'command = ["p"]\nbudget = 9\npass = "{channel}"\n[parameters]\n"{name}" = {POSITIVE}'
     with pytest.raises(InputError, match=f"line 5: .*{says}"):
         loaded(text)
 
 
-def test_choices_that_read_the_same(loaded):
+def test_choices_that_read_the_same_are_refused_where_text_is_passed(loaded):
     same = '{ type = "categorical", choices = [1, "1"] }'
     with pytest.raises(InputError, match="could not tell all choices"):
         loaded(dashed('["p"]', same))

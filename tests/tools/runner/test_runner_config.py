@@ -8,6 +8,7 @@ import pytest
 import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.tools.runner import check_program, description, load, new_study
+from tests.support.pages import blocks_of
 from tests.support.repository import ROOT
 
 GOOD = """\
@@ -127,7 +128,7 @@ def test_what_is_missing_is_said(loaded, text, says):
         loaded(text)
 
 
-def test_a_file_that_is_not_there_or_no_text(tmp_path):
+def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
     with pytest.raises(InputError, match="there is no file"):
         load(tmp_path / "no.toml")
     with pytest.raises(InputError, match="is not a regular file"):
@@ -170,10 +171,9 @@ def test_worth_is_asked_for_where_something_needs_it(loaded, instead, who):
 
 @pytest.mark.parametrize("page", ["README.md", "docs/how-to/run.md"])
 def test_the_files_on_the_pages_are_fine(loaded, page):
-    text = (ROOT / page).read_text("utf-8")
-    blocks = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert blocks
-    for block in blocks:
+    files = blocks_of(ROOT / page, "toml")
+    assert files
+    for block in files:
         assert "--lr=" in description(loaded(block))
 
 
@@ -189,12 +189,12 @@ def test_rules_with_options_reach_the_study(loaded):
 
 
 @pytest.mark.parametrize("program", ["no-such-program-here", "./no-such-file", "./tune.toml"])
-def test_a_program_that_is_not_there(loaded, program):
+def test_a_program_that_is_not_there_is_refused(loaded, program):
     with pytest.raises(InputError, match=re.escape(f"the program '{program}' is not")):
         check_program(loaded(GOOD.replace("true", program, 1)))
 
 
-def test_a_folder_that_is_not_there(loaded):
+def test_a_folder_that_is_not_there_is_refused(loaded):
     with pytest.raises(InputError, match="does not exist"):
         check_program(loaded('directory = "nowhere"\n' + GOOD))
 

@@ -29,17 +29,20 @@ key = "loss"
 [worth]
 improvement = 0.1
 cost = 0.5
+[search]
+surrogate = "plain"
+{search}
 {rest}
 """
 
 
 @pytest.fixture
 def configured(tmp_path):
-    def make(*more, top="", high=1.0, rest=""):
+    def make(*more, top="", high=1.0, search="", rest=""):
         shutil.copy(TRAINER, tmp_path)
         path = tmp_path / "tune.toml"
         arguments = "".join(f', "{argument}"' for argument in more)
-        text = TUNE.format(more=arguments, top=top, high=high, rest=rest)
+        text = TUNE.format(more=arguments, top=top, high=high, search=search, rest=rest)
         path.write_text(text, encoding="utf-8")
         return load(path)
 
@@ -104,8 +107,8 @@ def test_crashes_are_told_and_avoided(configured):
 
 def test_a_program_that_hangs_is_a_failed_trial_and_the_run_goes_on(configured, tmp_path):
     top = "timeout = 1.5\nworkers = 2\nmax_trials = 8"
-    never = '[search]\nstopping = { rule = "fixed", n = 100 }'
-    end, study, _ = driven(configured("--hang-once", top=top, rest=never))
+    never = 'stopping = { rule = "fixed", n = 100 }'
+    end, study, _ = driven(configured("--hang-once", top=top, search=never))
     assert end.why == "verdict"
     [hung] = [o for o in study.history if o.failed]
     assert "killed after" in hung.message
@@ -274,7 +277,7 @@ def test_handlers_are_restored(configured):
 
 
 def test_a_value_beyond_the_bounds_ends_the_run_and_its_trial_stays_open(configured):
-    config = configured(rest="[search]\nbounds = [-inf, -1]\n")
+    config = configured(search="bounds = [-inf, -1]")
     study = new_study(config)
     with pytest.raises(InputError, match=r"trial 0 has the value .* no value is above -1"):
         run_trials(config, study, lambda *_: None)

@@ -121,7 +121,7 @@ def test_signals_are_as_usual(configured):
         ("import sys; sys.stdout.buffer.write(b'\\xff\\n')", None, "not JSON"),
     ],
 )
-def test_values_and_failures(configured, code, value, says):
+def test_what_a_program_prints_is_its_value_or_a_failure(configured, code, value, says):
     end, found, _ = ran(configured(code))
     assert found.value == value
     assert says in found.message
@@ -139,19 +139,19 @@ def test_values_and_failures(configured, code, value, says):
         ("1", None, None),
     ],
 )
-def test_a_reported_cost(configured, printed, value, cost):
+def test_a_cost_is_read_beside_the_value(configured, printed, value, cost):
     config = configured(f"print({json.dumps(printed)})", rest='[cost]\nkind = "reported"')
     _, found, _ = ran(config)
     assert (found.value, found.cost) == (value, cost)
     assert bool(found.message) == (value is None)
 
 
-def test_money(configured):
+def test_time_is_priced_by_the_hour(configured):
     end, found, _ = ran(configured("print(1)", rest="[cost]\nprice_per_hour = 7200"))
     assert found.cost == pytest.approx(2 * end.seconds)
 
 
-def test_no_cost(configured):
+def test_of_a_program_without_costs_none_is_read(configured):
     assert ran(configured("print(1)", rest='[cost]\nkind = "none"'))[1].cost is None
 
 
@@ -201,7 +201,7 @@ def test_a_flood_fills_the_disk_and_not_the_memory(configured):
     assert most < 10e6
 
 
-def test_a_program_that_cannot_be_started(configured):
+def test_a_program_that_cannot_be_started_is_said_to_be_so(configured):
     config = configured("")
     object.__setattr__(config, "command", ("./no-such-program",))
     end = ended(start(config, 0, {"x": 1.0}))

@@ -36,6 +36,8 @@ kind = "none"
 [worth]
 improvement = 1e-6
 cost = 1
+[search]
+surrogate = "plain"
 """
 
 
@@ -113,7 +115,7 @@ def test_run_again_after_the_end_says_so_and_starts_nothing(folder, run):
     assert history_of(folder) == before
 
 
-def test_what_changed_is_said_and_limits_may(folder, run):
+def test_caps_and_prices_may_change_and_what_changed_is_said_once(folder, run):
     run(folder)
     changed(folder, "max_trials = 8", "max_trials = 9\ntimeout = 60")
     changed(folder, "cost = 1", "cost = 2")
@@ -177,6 +179,7 @@ def test_a_key_may_change_while_no_trial_has_ended(folder, run):
         max_trials=1,
         journal=folder / "tune.jsonl",
         value_name="lost",
+        surrogate="plain",
     ).ask()
     (folder / "tune.trials").mkdir()
     shutil.copy(folder / "tune.toml", folder / "tune.trials")
@@ -206,7 +209,7 @@ def test_the_journal_itself_is_compared_too(folder, old, new, says, run):
     assert says in err
 
 
-def test_too_many_failures(folder, run):
+def test_too_many_failures_end_the_run_with_exit_code_3(folder, run):
     changed(folder, '"trainer.py"', '"trainer.py", "--no-such-option"')
     code, out, _ = run(folder)
     assert code == 3
@@ -216,7 +219,7 @@ def test_too_many_failures(folder, run):
     assert run(folder)[0] == 0
 
 
-def test_a_program_that_is_not_there(folder, run):
+def test_a_program_that_is_not_there_starts_nothing(folder, run):
     changed(folder, '"{python}"', '"./gone"')
     code, _, err = run(folder)
     assert code == 2
@@ -236,7 +239,7 @@ def test_a_second_run_of_the_same_file_is_refused(folder, run):
     first.communicate(timeout=60)
 
 
-def test_a_folder_that_cannot_be_written(folder, run):
+def test_a_folder_that_cannot_be_written_is_one_message(folder, run):
     if os.geteuid() == 0:
         (folder / "tune.trials").write_text("a file where the folder should be")
     else:

@@ -143,11 +143,13 @@ def test_a_paused_program_stands_still_and_ends_with_the_run(tmp_path):
     assert states(tmp_path) == {}
 
 
-def test_two_at_a_time(tmp_path):
-    end, study, _ = driven(written(tmp_path, top="workers = 2"))
+def test_two_programs_run_at_a_time(tmp_path):
+    running = []
+    path = written(tmp_path, top="workers = 2")
+    end, study, _ = driven(path, lambda study, _: running.append(len(study.pending)))
     assert end.why == "verdict"
     assert study.best is not None
-    assert not study.options.stages.usable
+    assert max(running) == 2
 
 
 @pytest.mark.parametrize(
@@ -191,14 +193,12 @@ def test_a_trial_that_fails_is_started_again_as_the_file_says(tmp_path):
 
 
 def test_a_timeout_counts_the_time_that_a_program_runs(tmp_path):
-    began = time.monotonic()
     rest = "[failures]\nstop_after = 1\n" + trouble("hang")
     path = written(tmp_path, kind="seconds", top="timeout = 0.7", rest=rest)
     end, study, _ = driven(path)
-    assert "killed after 0.7" in end.reason
+    assert re.search(r"killed after [\d.]+ s \(timeout = 0\.7\)", end.reason)
     [failed] = [o for o in study.history if o.failed]
     assert 0.7 <= failed.cost < 5.0
-    assert time.monotonic() - began > 0.7
 
 
 def begun(folder):

@@ -113,7 +113,7 @@ def test_a_byte_stops_the_program_and_a_deaf_one_is_killed(supervised, deaf):
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_whose_runner_dies_is_killed_at_once(supervised, late):
+def test_a_program_whose_runner_dies_is_killed_at_once(supervised, late):
     """Also where it dies while a program that does not listen has time to tidy up."""
     one = supervised("sh", "-c", 'trap "" TERM; echo $$ > program; while :; do sleep 0.05; done')
     program = one.pid()
