@@ -69,8 +69,8 @@ def test_every_kind_of_parameter_is_suggested():
 
 @pytest.mark.parametrize("name", sw.acquisition.ACQUISITIONS)
 def test_any_acquisition_of_ours_chooses(name):
-    sampler = StopwiseSampler(0.01, acquisition=name, space=SPACE, n_initial=3, seed=1)
-    study = optuna.create_study(sampler=sampler)
+    options = {"space": SPACE, "n_initial": 3, "seed": 1, "surrogate": "plain"}
+    study = optuna.create_study(sampler=StopwiseSampler(0.01, acquisition=name, **options))
     study.optimize(objective, n_trials=6)
     assert len(set(points(study))) == 6
 

@@ -19,7 +19,7 @@ from stopwise.integrations.optuna import (
 from stopwise.integrations.optuna._board import NOTE, Note
 from stopwise.integrations.optuna._callback import VERDICT
 from stopwise.integrations.optuna._space import Axes
-from tests.support.audits import audit_command
+from tests.support.commands import stopwise
 from tests.support.optuna_study import SPACE, objective, points, price
 
 
@@ -167,11 +167,9 @@ def test_a_storage_is_read_and_audited(tmp_path):
     assert read_history(url, cost="duration").notes[-1].startswith("costs are durations")
     assert read_history(url, cost=None).history.spent == 14
 
-    done = audit_command(url, "--study", "old", "--lam", "0.01")
-    assert (
-        "13 evaluations and 1 without a value (the first 3 are the initial design)" in done.output
-    )
-    assert "1 pruned trials count" in done.output
+    done = stopwise("audit", url, "--study", "old", "--lam", "0.01")
+    assert "13 evaluations and 1 without a value (the first 3 are the initial design)" in done.out
+    assert "1 pruned trials count" in done.out
     with pytest.raises(InputError, match="there is no study 'new': name one of 'old'"):
         read_history(url, "new")
     with pytest.raises(InputError, match=r"no user attribute 'price'.*\['cost'\].*'duration'"):

@@ -20,6 +20,7 @@ from stopwise.tools.cli.audit import audit
 from tests.support.repository import ROOT
 
 SPACE = {"x": tune.uniform(0, 1), "opt": {"n": tune.randint(1, 6), "k": 7}}
+OPTIONS = {"cost": "price", "n_initial": 4}
 
 
 def loss(config):
@@ -27,7 +28,7 @@ def loss(config):
 
 
 def searcher(lam=0.01, space=SPACE, mode="min", **options):
-    made = StopwiseSearcher(lam, **({"cost": "price", "n_initial": 4} | options))
+    made = StopwiseSearcher(lam, **({**OPTIONS, "surrogate": "plain"} | options))
     assert made.set_search_properties("loss", mode, space)
     return made
 
@@ -126,7 +127,7 @@ def test_grids_and_empty_spaces_are_refused():
 
 
 def test_it_finishes_and_says_why():
-    made = run(searcher(lam=0.001))
+    made = run(searcher(lam=0.001, surrogate="default"))
     assert made.verdict.stop
     assert made.verdict.rule == "pbgi"
     assert 4 < len(made.history) < 60
@@ -196,20 +197,21 @@ def test_errors_teach():
 # ------------------------------------------------------------------------------- save and restore
 
 
-@pytest.mark.parametrize("space_given", [True, False])
-def test_a_restored_search_goes_on_as_if_nothing_had_happened(tmp_path, space_given):
+@pytest.mark.parametrize(("space_given", "surrogate"), [(True, "default"), (False, "plain")])
+def test_a_restored_search_goes_on_as_if_nothing_had_happened(tmp_path, space_given, surrogate):
     space = SPACE | {
         "act": tune.choice(["relu", "tanh"]),
         "q": tune.quniform(0, 1, 0.25),
         "list": tune.choice([[1], [2]]),
         "size": tune.choice([1, 10, 100]),
     }
-    whole = run(searcher(1e-4, space, max_trials=9))
-    half = run(searcher(1e-4, space, max_trials=9), until=6)
+    options = {"max_trials": 9, "surrogate": surrogate}
+    whole = run(searcher(1e-4, space, **options))
+    half = run(searcher(1e-4, space, **options), until=6)
     running = half.suggest("runs")
     half.save(tmp_path / "state")
     assert "events" in json.loads((tmp_path / "state").read_text())
-    again = StopwiseSearcher(1e-4, cost="price", n_initial=4, max_trials=9)
+    again = StopwiseSearcher(1e-4, **OPTIONS, **options)
     if space_given:
         again.set_search_properties("loss", "min", space)
     again.restore(tmp_path / "state")
@@ -225,7 +227,7 @@ def test_a_space_that_json_cannot_hold_is_given_again(tmp_path):
     made = searcher(space=space)
     made.suggest("a")
     made.save(tmp_path / "state")
-    again = StopwiseSearcher(0.01, cost="price", n_initial=4)
+    again = StopwiseSearcher(0.01, **OPTIONS, surrogate="plain")
     again.restore(tmp_path / "state")
     with pytest.raises(InputError, match=r"Tuner\.restore"):
         again.suggest("b")
@@ -301,7 +303,7 @@ def tuned(tmp_path, trainable, search, name="e", concurrent=2, **run_options):
 
 def test_concurrent_trials_one_of_which_dies(cluster, tmp_path, capsys):
     first = [{"x": 0.9, "opt": {"n": 3}}]
-    made = StopwiseSearcher(0.05, n_initial=4, start_from=first, cost="price")
+    made = StopwiseSearcher(0.05, **OPTIONS, start_from=first, surrogate="plain")
     results = tuned(tmp_path, train, made).fit()
     assert made.verdict.stop
     assert len(results) == len(made.history)
@@ -351,7 +353,7 @@ def calm(config):
 def test_an_interrupted_search_is_restored_by_ray(cluster, tmp_path, monkeypatch):
     monkeypatch.setenv("TUNE_GLOBAL_CHECKPOINT_S", "0")
     mended = tmp_path / "mended"
-    made = StopwiseSearcher(0.05, n_initial=4, cost="price")
+    made = StopwiseSearcher(0.05, **OPTIONS, surrogate="plain")
     tuner = tuned(tmp_path, calm, made, concurrent=1, callbacks=[Interrupt(mended)])
     with pytest.raises(tune.TuneError, match="the driver is gone"):
         tuner.fit()

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Histories to audit, and the command that does."""
+"""Histories to audit."""
 
 import csv
 import math
 
 import numpy as np
-from typer import Typer
-from typer.testing import CliRunner
-
-from stopwise.tools.cli.audit import audit
 
 
 def history(n=24, seed=0):
@@ -30,10 +26,3 @@ def as_csv(path, rows):
         writer.writeheader()
         writer.writerows(rows)
     return path
-
-
-def audit_command(*arguments):
-    """``stopwise audit``, with its exit code, output and exception."""
-    app = Typer()
-    app.command()(audit)
-    return CliRunner().invoke(app, [str(a) for a in arguments])

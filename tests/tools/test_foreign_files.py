@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import pickle
-import sys
 
 import pytest
 
@@ -19,25 +18,17 @@ from stopwise.integrations.foreign_files import (
     reading,
 )
 from stopwise.tools.audit._table import read_table
-from stopwise.tools.cli import main
+from tests.support.commands import stopwise
 from tests.support.sealing import sealed_again
 
 ESCAPE = "\x1b]0;mine\x07"
 
 
 @pytest.fixture
-def command(monkeypatch, capsys, tmp_path):
-    """Run a command in an empty folder; its exit code, and what it wrote."""
-
-    def run(*arguments):
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", ["stopwise", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return run
+def command(monkeypatch, tmp_path):
+    """Runs a command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return stopwise
 
 
 def rows(n=9):

@@ -12,7 +12,8 @@ from stopwise.core.quantity import quantity
 from stopwise.errors import InputError, InputTypeError
 from stopwise.study.external import ExternalStudy
 from stopwise.tools.audit._inferred_space import infer_space
-from tests.support.audits import as_csv, audit_command, history
+from tests.support.audits import as_csv, history
+from tests.support.commands import stopwise
 
 QUICK = ["pbgi", "gss", "convergence", "immediate"]
 
@@ -289,24 +290,21 @@ def test_it_has_a_table_for_notebooks_and_escapes_it():
 
 def test_the_command_reads_a_file(tmp_path):
     path = as_csv(tmp_path / "runs.csv", [{**r, "score": -r["value"]} for r in history()])
-    done = audit_command(
-        path, "--value", "score", "--cost", "cost", "--lam", "0.01", "--maximize",
+    done = stopwise(
+        "audit", path, "--value", "score", "--cost", "cost", "--lam", "0.01", "--maximize",
         "--log", "lr", "--bounds", "layers=1:8", "--n-initial", 22,
     )  # fmt: skip
-    assert done.exit_code == 0
-    assert re.search(r"^  lr +real, .* log scale$", done.output, re.MULTILINE)
-    assert re.search(r"^  layers +whole, 1 to 8$", done.output, re.MULTILINE)
-    assert re.search(
-        r"^  value +real", done.output, re.MULTILINE
-    )  # what is not named is a parameter
-    done = audit_command(
-        path, "--lam", "0.01", "--n-initial", 23, "--html", tmp_path / "page.html"
+    assert done.code == 0
+    assert re.search(r"^  lr +real, .* log scale$", done.out, re.MULTILINE)
+    assert re.search(r"^  layers +whole, 1 to 8$", done.out, re.MULTILINE)
+    assert re.search(r"^  value +real", done.out, re.MULTILINE)  # what is not named is a parameter
+    done = stopwise(
+        "audit", path, "--lam", "0.01", "--n-initial", 23, "--html", tmp_path / "page.html"
     )
-    assert "page.html" in done.output
+    assert "page.html" in done.out
     assert (tmp_path / "page.html").read_text("utf-8").lower().startswith("<!doctype html>")
-    done = audit_command(path, "--lam", "0.01", "--bounds", "lr")
-    assert isinstance(done.exception, InputError)
-    assert "--bounds 'lr': give a column" in str(done.exception)
+    done = stopwise("audit", path, "--lam", "0.01", "--bounds", "lr")
+    assert (done.code, "--bounds 'lr': give a column" in done.err) == (2, True)
 
 
 # ------------------------------------------------------------------------- bounds and promises
@@ -358,15 +356,15 @@ def test_a_study_keeps_its_bounds_and_shows_its_promises(form, tmp_path):
     [
         ("value=0:", 0, "12 evaluations"),
         ("value=:99", 0, "12 evaluations"),
-        ("value=:0.1", 1, "no value is above 0.1"),
-        ("value=0", 1, "give a column, its lowest and highest value"),
+        ("value=:0.1", 2, "no value is above 0.1"),
+        ("value=0", 2, "give a column, its lowest and highest value"),
     ],
 )
 def test_the_command_takes_bounds_of_the_objective(given, code, words, tmp_path):
     table = as_csv(tmp_path / "runs.csv", history(12))
-    done = audit_command(table, "--lam", "0.01", "--bounds", given)
-    assert done.exit_code == code
-    assert words in done.output + str(done.exception)
+    done = stopwise("audit", table, "--lam", "0.01", "--n-initial", 11, "--bounds", given)
+    assert done.code == code
+    assert words in done.out + done.err
 
 
 def test_it_says_when_other_lams_would_have_stopped(found):
@@ -415,19 +413,19 @@ def test_a_column_of_seconds_is_read_as_time():
     ).heading  # fmt: skip
 
 
-def test_columns_may_be_listed_with_commas_and_a_wrong_one_says_the_nearest(tmp_path, stopwise):
+def test_columns_may_be_listed_with_commas_and_a_wrong_one_says_the_nearest(tmp_path):
     rows = [
         {"id": f"r{i}", "day": i % 3, "x": float(i), "value": (i - 3.0) ** 2, "cost": 1.0}
         for i in range(6)
     ]
     path = as_csv(tmp_path / "runs.csv", rows)
-    with_comma = stopwise(path, "--drop", "id, day", "--values-only")
-    assert with_comma == stopwise(path, "--drop", "id", "--drop", "day", "--values-only")
-    code, said = stopwise(path, "--params", "x,day", "--drop", "id")
-    assert code == 0
+    with_comma = stopwise("audit", path, "--drop", "id, day", "--values-only")
+    assert with_comma == stopwise("audit", path, "--drop", "id", "--drop", "day", "--values-only")
+    said = stopwise("audit", path, "--params", "x,day", "--drop", "id")
+    assert said.code == 0
     assert "  x    whole, 0 to 5\n  day  whole, 0 to 2\n" in said.out
-    code, said = stopwise(path, "--drop", "idd")
-    assert code == 2
+    said = stopwise("audit", path, "--drop", "idd")
+    assert said.code == 2
     assert "no column 'idd' to be dropped (did you mean 'id'?)" in said.err
 
 

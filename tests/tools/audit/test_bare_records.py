@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The audit of values and costs without parameters: rules that read values alone."""
 
-import json
 import math
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 import stopwise as sw
 from stopwise.errors import InputError
 from tests.support.audits import as_csv, history
+from tests.support.commands import stopwise
 
 RESULTS = [3.0, 2.0, 2.5, 1.0, 1.2, 1.1, 1.3, 1.0, 1.4, 1.2]
 
@@ -77,20 +77,20 @@ def test_what_a_bare_record_cannot_say_is_refused(options, words):
         sw.audit(rows, **options)
 
 
-def test_the_command_says_it_in_json_and_by_its_exit_code(tmp_path, stopwise):
+def test_the_command_says_it_in_json_and_by_its_exit_code(tmp_path):
     path = bare(tmp_path)
-    code, said = stopwise(path, "--values-only", "--json", "--exit-code")
-    found = json.loads(said.out)
-    assert (code, found["n"], found["best"], found["lam"]) == (3, 10, 1.0, None)
+    said = stopwise("audit", path, "--values-only", "--json", "--exit-code")
+    found = said.json
+    assert (said.code, found["n"], found["best"], found["lam"]) == (3, 10, 1.0, None)
     by_name = {row["rule"]: row for row in found["rules"]}
     assert by_name["convergence"]["stops_after"] == 9
     assert by_name["convergence"]["net"] is None
     assert by_name["convergence"]["now"]["stop"] is True
     assert by_name["convergence"]["why"].endswith("the patience is 5: stop")
     assert found["parameters"] == []
-    code, said = stopwise(path, "--values-only", "--html", tmp_path / "page.html")
-    assert (code, "without parameters there is none" in said.err) == (2, True)
+    said = stopwise("audit", path, "--values-only", "--html", tmp_path / "page.html")
+    assert (said.code, "without parameters there is none" in said.err) == (2, True)
     path = as_csv(tmp_path / "runs.csv", history(8))
-    code, said = stopwise(path, "--json", "--html", tmp_path / "page.html", "--n-initial", "4")
-    assert (code, len(json.loads(said.out)["parameters"])) == (0, 3)
+    said = stopwise("audit", path, "--json", "--html", tmp_path / "page.html", "--n-initial", 7)
+    assert (said.code, len(said.json["parameters"])) == (0, 3)
     assert (tmp_path / "page.html").exists()

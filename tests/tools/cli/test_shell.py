@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asking and telling from anywhere: new, ask, tell, verdict and drop."""
 
-import contextlib
-import io
 import json
 import math
 import multiprocessing
@@ -12,14 +10,13 @@ import subprocess
 import sys
 import threading
 import time
-from typing import NamedTuple
 from unittest import mock
 
 import pytest
 
 import stopwise as sw
 from stopwise.record.journal import look_at
-from stopwise.tools.cli import main
+from tests.support.commands import stopwise
 from tests.support.pages import blocks_of
 from tests.support.repository import ROOT
 
@@ -28,33 +25,6 @@ SPACE = """
 x = { type = "real", low = 0, high = 1 }
 kind = { type = "categorical", choices = ["a", "b"] }
 """
-
-
-class Ended(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self):
-        return json.loads(self.out)
-
-
-def stopwise(*arguments):
-    """A command, as a shell would call it, within this process."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", ["stopwise", *map(str, arguments)]),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        else:
-            code = 0
-    return Ended(code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture

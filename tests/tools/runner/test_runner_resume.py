@@ -16,7 +16,7 @@ import time
 import pytest
 
 import stopwise as sw
-from stopwise.tools.cli import main
+from tests.support.commands import stopwise
 from tests.support.processes import written
 from tests.support.repository import ROOT, SUPPORT
 from tests.support.screen import screen
@@ -65,20 +65,9 @@ def begun(folder, *arguments):
     )
 
 
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Exit code, output and errors of a run to its end, in this process."""
-
-    def call(folder, *arguments):
-        monkeypatch.setattr(
-            sys, "argv", ["stopwise", "run", str(folder / "tune.toml"), *arguments]
-        )
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
+def run(folder, *arguments):
+    """A run to its end, in this process."""
+    return stopwise("run", folder / "tune.toml", *arguments)
 
 
 def heard(process, *words):
@@ -94,7 +83,7 @@ def history_of(folder):
     return [(o.number, dict(o.params), o.value) for o in study.history], study.pending
 
 
-def test_the_example_runs(tmp_path, run):
+def test_the_example_runs(tmp_path):
     for name in ("tune.toml", "train.py"):
         shutil.copy(ROOT / "examples" / name, tmp_path)
     code, out, err = run(tmp_path)
@@ -105,7 +94,7 @@ def test_the_example_runs(tmp_path, run):
     assert "rmse" in (tmp_path / "tune.trials" / "0000" / "stdout").read_text()
 
 
-def test_run_again_after_the_end_says_so_and_starts_nothing(folder, run):
+def test_run_again_after_the_end_says_so_and_starts_nothing(folder):
     assert run(folder)[0] == 0
     before = history_of(folder)
     code, out, _ = run(folder)
@@ -115,7 +104,7 @@ def test_run_again_after_the_end_says_so_and_starts_nothing(folder, run):
     assert history_of(folder) == before
 
 
-def test_caps_and_prices_may_change_and_what_changed_is_said_once(folder, run):
+def test_caps_and_prices_may_change_and_what_changed_is_said_once(folder):
     run(folder)
     changed(folder, "max_trials = 8", "max_trials = 9\ntimeout = 60")
     changed(folder, "cost = 1", "cost = 2")
@@ -140,7 +129,7 @@ def test_caps_and_prices_may_change_and_what_changed_is_said_once(folder, run):
     ],
 )
 @pytest.mark.parametrize("arguments", [(), ("--check",)])
-def test_what_may_not_change_is_refused(folder, old, new, says, arguments, run):
+def test_what_may_not_change_is_refused(folder, old, new, says, arguments):
     changed(folder, "max_trials = 8", "max_trials = 1")
     run(folder)
     before = (folder / "tune.jsonl").read_bytes()
@@ -153,7 +142,7 @@ def test_what_may_not_change_is_refused(folder, old, new, says, arguments, run):
     assert (folder / "tune.jsonl").read_bytes() == before
 
 
-def test_a_wrong_key_of_the_value_is_corrected_before_anything_was_measured(folder, run):
+def test_a_wrong_key_of_the_value_is_corrected_before_anything_was_measured(folder):
     changed(folder, 'key = "loss"', 'key = "lost"')
     changed(folder, "max_trials = 8", "max_trials = 2")
     code, out, _ = run(folder)  # its two trials print no "lost"
@@ -170,7 +159,7 @@ def test_a_wrong_key_of_the_value_is_corrected_before_anything_was_measured(fold
     assert [o.value is None for o in sw.Study.load(folder / "tune.jsonl").history] == [False] * 2
 
 
-def test_a_key_may_change_while_no_trial_has_ended(folder, run):
+def test_a_key_may_change_while_no_trial_has_ended(folder):
     changed(folder, 'key = "loss"', 'key = "lost"')
     changed(folder, "max_trials = 8", "max_trials = 1")
     sw.Study(  # as a run leaves it that was interrupted in its first trial
@@ -199,7 +188,7 @@ def test_a_key_may_change_while_no_trial_has_ended(folder, run):
         ('"none"', '"seconds"', "cost was None"),
     ],
 )
-def test_the_journal_itself_is_compared_too(folder, old, new, says, run):
+def test_the_journal_itself_is_compared_too(folder, old, new, says):
     changed(folder, "max_trials = 8", "max_trials = 1")
     run(folder)
     (folder / "tune.trials" / "tune.toml").unlink()
@@ -209,7 +198,7 @@ def test_the_journal_itself_is_compared_too(folder, old, new, says, run):
     assert says in err
 
 
-def test_too_many_failures_end_the_run_with_exit_code_3(folder, run):
+def test_too_many_failures_end_the_run_with_exit_code_3(folder):
     changed(folder, '"trainer.py"', '"trainer.py", "--no-such-option"')
     code, out, _ = run(folder)
     assert code == 3
@@ -219,7 +208,7 @@ def test_too_many_failures_end_the_run_with_exit_code_3(folder, run):
     assert run(folder)[0] == 0
 
 
-def test_a_program_that_is_not_there_starts_nothing(folder, run):
+def test_a_program_that_is_not_there_starts_nothing(folder):
     changed(folder, '"{python}"', '"./gone"')
     code, _, err = run(folder)
     assert code == 2
@@ -227,7 +216,7 @@ def test_a_program_that_is_not_there_starts_nothing(folder, run):
     assert not (folder / "tune.jsonl").exists()
 
 
-def test_a_second_run_of_the_same_file_is_refused(folder, run):
+def test_a_second_run_of_the_same_file_is_refused(folder):
     changed(folder, '"trainer.py"', '"trainer.py", "--hang-once"')
     first = begun(folder)
     heard(first, " started: ")
@@ -239,7 +228,7 @@ def test_a_second_run_of_the_same_file_is_refused(folder, run):
     first.communicate(timeout=60)
 
 
-def test_a_folder_that_cannot_be_written_is_one_message(folder, run):
+def test_a_folder_that_cannot_be_written_is_one_message(folder):
     if os.geteuid() == 0:
         (folder / "tune.trials").write_text("a file where the folder should be")
     else:
@@ -254,7 +243,7 @@ def test_a_folder_that_cannot_be_written_is_one_message(folder, run):
 # ------------------------------------------------------------------------ interruptions
 
 
-def test_after_one_interrupt_the_running_trial_finishes_and_a_second_run_goes_on(folder, run):
+def test_after_one_interrupt_the_running_trial_finishes_and_a_second_run_goes_on(folder):
     process = begun(folder)
     heard(process, "trial 2 started")
     process.send_signal(signal.SIGINT)
@@ -270,7 +259,7 @@ def test_after_one_interrupt_the_running_trial_finishes_and_a_second_run_goes_on
 
 
 @pytest.mark.parametrize("signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)])
-def test_a_trial_that_was_stopped_is_run_again_with_the_same_parameters(folder, signals, run):
+def test_a_trial_that_was_stopped_is_run_again_with_the_same_parameters(folder, signals):
     changed(folder, '"trainer.py"', '"trainer.py", "--hang-once"')
     process = begun(folder)
     heard(process, "trial 0 started")
@@ -336,7 +325,7 @@ print(json.dumps({"loss": float(has_terminal)}))
     ("kills", "trials"), [(3, 8), pytest.param(40, 40, marks=pytest.mark.slow)]
 )
 def test_killed_at_random_moments_it_comes_to_the_same_end(
-    folder, tmp_path_factory, run, kills, trials
+    folder, tmp_path_factory, kills, trials
 ):
     """Nothing told is lost, and what is chosen afterwards is what would have been chosen."""
     changed(folder, "max_trials = 8", f"max_trials = {trials}")
@@ -361,7 +350,7 @@ def test_killed_at_random_moments_it_comes_to_the_same_end(
     assert history_of(folder) == history_of(alone)
 
 
-def test_killed_with_several_workers_every_trial_is_answered_once(folder, run):
+def test_killed_with_several_workers_every_trial_is_answered_once(folder):
     changed(folder, "max_trials = 8", "max_trials = 8\nworkers = 3")
     process = begun(folder)
     heard(process, "trial 5 started")
