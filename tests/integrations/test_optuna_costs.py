@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What trials of Optuna cost: timed, reported, learned, within a budget; and storages, audited."""
 
-import math
 import time
 
 import optuna
@@ -57,21 +56,21 @@ def test_the_body_is_timed_and_the_sampler_is_not():
 
 
 def test_costs_are_learned_from_what_trials_say():
-    study = optuna.create_study(
-        sampler=StopwiseSampler(0.01, cost="reported", space=SPACE, n_initial=4, seed=0)
-    )
+    options = {"cost": "reported", "space": SPACE, "n_initial": 4, "seed": 0}
+    sampler = StopwiseSampler(0.01, surrogate="plain", **options)
+    study = optuna.create_study(sampler=sampler)
 
     def reporting(trial):
         value = objective(trial)
         trial.set_user_attr("cost", 10.0 * trial.params["layers"])
         return value
 
-    study.optimize(reporting, n_trials=8)
+    study.optimize(reporting, n_trials=12)
     reserved = [Note.of(t).price for t in study.trials]
-    assert reserved[:1] == [0.0]  # nobody knew
     paid = [t.user_attrs["cost"] for t in study.trials]
-    off = [abs(math.log(r / p)) for r, p in zip(reserved[5:], paid[5:], strict=True)]
-    assert max(off) < math.log(5)
+    assert reserved[0] == 0.0  # nobody knew
+    assert reserved[-3:] == pytest.approx(paid[-3:], rel=0.1)
+    assert len(set(paid[-3:])) > 1  # or one guess would fit them all
 
 
 def test_a_trial_that_does_not_say_its_cost_is_refused_in_words():
