@@ -2,6 +2,7 @@
 """The evidence on beliefs: the plan, studies that are run, and the file of their records."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -78,10 +79,17 @@ def test_what_is_not_planned_is_refused(arguments, message):
 # ------------------------------------------------------------------------------- runs
 
 
+@cache
+def recorded(variant):
+    """The run of a variant on the smallest table."""
+    (cell,) = beliefs_plan("sklearn", "smoke", [variant])
+    return run_study(cell)
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_study_is_recorded_step_by_step(variant):
-    (cell,) = beliefs_plan("sklearn", "smoke", [variant])
-    run, problem = run_study(cell), make_problem(cell)
+    run = recorded(variant)
+    cell, problem = run.cell, make_problem(run.cell)
     assert cell.cap >= run.T
     assert len(run.regret) == run.T + 1
     assert len(run.promised) == len(run.delivered) == run.T
@@ -110,8 +118,7 @@ def test_a_study_may_go_on_to_the_cap_whatever_the_rule_says():
 
 
 def test_beliefs_share_the_published_design_and_differ_after_it():
-    cells = beliefs_plan("sklearn", "smoke", ["paper", "weighed + published design"])
-    paper, weighed = map(run_study, cells)
+    paper, weighed = recorded("paper"), recorded("weighed + published design")
     assert paper.initial_cost == weighed.initial_cost
     assert paper.regret[0] == weighed.regret[0]
     assert paper.promised[0] != weighed.promised[0]

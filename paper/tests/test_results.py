@@ -59,7 +59,8 @@ def test_the_committed_comparison_of_beliefs_is_what_their_records_say(tmp_path)
 
 
 def _rows_agree(one, two):
-    tables = (list(csv.DictReader(path.read_text().splitlines())) for path in (one, two))
+    tables = [list(csv.DictReader(path.read_text().splitlines())) for path in (one, two)]
+    assert all(tables)
     return all(_same(a[name], b[name]) for a, b in zip(*tables, strict=True) for name in {*a, *b})
 
 

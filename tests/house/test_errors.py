@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""The exceptions: their tree, and that they survive the way between processes."""
+
 import copy
 import inspect
 

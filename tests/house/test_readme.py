@@ -5,10 +5,10 @@ import re
 import subprocess
 import sys
 
+from tests.support.pages import blocks
 from tests.support.repository import ROOT
 
-README = (ROOT / "README.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+BLOCKS = blocks(ROOT / "README.md")
 
 
 def test_every_python_block_is_followed_by_its_output():
@@ -34,6 +34,6 @@ def test_the_python_blocks_print_what_is_shown(tmp_path):
 
 def test_the_make_targets_named_exist():
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    named = re.findall(r"^make (\w+)", README, re.MULTILINE)
+    named = re.findall(r"^make (\w+)", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
     assert {"demo", "test"} <= set(named)
     assert [name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)] == []

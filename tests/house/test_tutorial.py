@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from tests.support.pages import blocks
 from tests.support.repository import ROOT
 
 PAGES = ["tutorial/first-study.md"]
@@ -26,11 +27,9 @@ def words_of(text):
 @pytest.mark.parametrize("page", PAGES)
 def test_the_blocks_of_a_tutorial_print_what_is_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / page).read_text("utf-8")
-    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     names = {}
     printed = ""
-    for kind, block in blocks:
+    for kind, block in blocks(ROOT / "docs" / page):
         if kind == "python":
             assert printed == ""  # what was printed before is on the page
             with contextlib.redirect_stdout(io.StringIO()) as out:

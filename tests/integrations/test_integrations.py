@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds for every integration: its extra, its page, its example; and foreign spaces."""
 
-import re
+import builtins
+import importlib
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import stopwise as sw
-from stopwise.errors import InputError, InputTypeError
+from stopwise.errors import InputError, InputTypeError, MissingExtraError
 from stopwise.integrations.foreign_space import (
     ConstantParameter,
     ForeignSpace,
@@ -20,21 +21,17 @@ from stopwise.integrations.foreign_space import (
     of_choices,
     translated,
 )
+from tests.support.pages import blocks_of
 from tests.support.repository import ROOT
 
-PACKAGES = {
-    "botorch": "botorch",
-    "ray": "ray",
-    "sklearn": "sklearn",
-}  # integration -> what it imports
+PACKAGES = ("ax", "botorch", "ray", "sklearn")  # each has a page and an example of its own
 
 
-@pytest.mark.parametrize("name", PACKAGES)
-def test_a_missing_extra_names_its_command(name):
-    package = PACKAGES[name]
+@pytest.mark.parametrize("name", [*PACKAGES, "optuna"])
+def test_a_missing_package_names_the_command_that_installs_it(name):
     script = (
         "import sys\n"
-        f"sys.modules[{package!r}] = None\n"
+        f"sys.modules[{name!r}] = None\n"
         "import stopwise.errors\n"
         "try:\n"
         f"    import stopwise.integrations.{name}\n"
@@ -45,6 +42,36 @@ def test_a_missing_extra_names_its_command(name):
         [sys.executable, "-c", script], check=True, capture_output=True, text=True
     )
     assert f"pip install 'stopwise[{name}]'" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "missing", "extra"),
+    [
+        ("optuna", "optuna", "optuna"),
+        ("optuna", "sqlalchemy", "optuna"),
+        ("sklearn", "sklearn", "sklearn"),
+        ("ray", "ray", "ray"),
+        ("ax", "ax", "ax"),
+        ("botorch", "torch", "botorch"),
+        ("botorch", "botorch", "botorch"),
+    ],
+)
+def test_a_missing_extra_names_what_is_missing(monkeypatch, module, missing, extra):
+    name = f"stopwise.integrations.{module}"
+    wanted = {"optuna": "optuna", "botorch": "torch"}.get(module, module)
+    original = builtins.__import__
+
+    def without(imported, *args, **kwargs):
+        if imported.partition(".")[0] in {missing, wanted, module}:
+            raise ModuleNotFoundError(f"No module named {missing!r}", name=f"{missing}.core")
+        return original(imported, *args, **kwargs)
+
+    for loaded in [m for m in sys.modules if m == name or m.startswith(f"{name}.")]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingExtraError, match=rf"'{missing}'.*stopwise\[{extra}\]") as error:
+        importlib.import_module(name)
+    assert error.value.name == missing
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -61,8 +88,7 @@ def test_each_has_a_page_a_short_example_and_a_pinned_version(name):
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_the_code_of_each_page_runs(name, tmp_path):
-    page = (ROOT / "docs" / "how-to" / f"{name}.md").read_text("utf-8")
-    [block] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    [block] = blocks_of(ROOT / "docs" / "how-to" / f"{name}.md", "python")
     subprocess.run([sys.executable, "-c", block], check=True, capture_output=True, cwd=tmp_path)
 
 

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An unknown option says which one may be meant, at every door; extras and prices are checked."""
+"""An unknown option says which one may be meant, at every door; two prices are noticed."""
 
-import builtins
-import importlib
-import sys
 import warnings
 
 import pytest
 
 import stopwise as sw
-from stopwise.errors import InputError, MissingExtraError
+from stopwise.errors import InputError
 from stopwise.tools.runner import load
 from stopwise.tools.runner.study_file import load_study
 
@@ -98,45 +95,12 @@ TOML = 'command = ["true"]\n{}\n[parameters]\nx = {{ type = "real", low = 0, hig
         ("", "[search]\nbudget = 3", r"'budget' belongs at the top"),
     ],
 )
-def test_a_file_says_it_too(tmp_path, top, below, says):
+def test_a_toml_file_says_which_key_may_be_meant(tmp_path, top, below, says):
     path = tmp_path / "tune.toml"
     path.write_text(TOML.format(top, below))
     for read in (load, load_study):
         with pytest.raises(InputError, match=says):
             read(path)
-
-
-# ------------------------------------------------------------------------------------ extras
-
-
-@pytest.mark.parametrize(
-    ("module", "missing", "extra"),
-    [
-        ("optuna", "optuna", "optuna"),
-        ("optuna", "sqlalchemy", "optuna"),
-        ("sklearn", "sklearn", "sklearn"),
-        ("ray", "ray", "ray"),
-        ("ax", "ax", "ax"),
-        ("botorch", "torch", "botorch"),
-        ("botorch", "botorch", "botorch"),
-    ],
-)
-def test_a_missing_extra_names_what_is_missing(monkeypatch, module, missing, extra):
-    name = f"stopwise.integrations.{module}"
-    wanted = {"optuna": "optuna", "botorch": "torch"}.get(module, module)
-    original = builtins.__import__
-
-    def without(imported, *args, **kwargs):
-        if imported.partition(".")[0] in {missing, wanted, module}:
-            raise ModuleNotFoundError(f"No module named {missing!r}", name=f"{missing}.core")
-        return original(imported, *args, **kwargs)
-
-    for loaded in [m for m in sys.modules if m == name or m.startswith(f"{name}.")]:
-        monkeypatch.delitem(sys.modules, loaded)
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtraError, match=rf"'{missing}'.*stopwise\[{extra}\]") as error:
-        importlib.import_module(name)
-    assert error.value.name == missing
 
 
 # ------------------------------------------------------------------- one price, not two
@@ -179,7 +143,7 @@ def test_a_sampler_and_a_callback_with_different_prices_warn_once(ours, theirs, 
         ({"lam": 0.1}, {"stopping": "gss"}),
     ],
 )
-def test_equal_prices_do_not(ours, theirs):
+def test_a_sampler_and_a_callback_with_equal_prices_do_not_warn(ours, theirs):
     from stopwise.integrations.optuna import StopwiseCallback, StopwiseSampler
 
     with warnings.catch_warnings():

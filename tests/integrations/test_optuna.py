@@ -2,13 +2,7 @@
 """The Optuna integration, on a real Optuna."""
 
 import json
-import math
-import subprocess
-import sys
-import threading
-import time
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,22 +14,13 @@ from optuna.trial import TrialState, create_trial
 import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.integrations import optuna as integration
-from stopwise.integrations.optuna import (
-    StopwiseCallback,
-    StopwiseSampler,
-    read_history,
-    timed,
-    timing,
-)
-from stopwise.integrations.optuna._board import NOTE, Board, Note
+from stopwise.integrations.optuna import StopwiseCallback, StopwiseSampler
+from stopwise.integrations.optuna._board import NOTE
 from stopwise.integrations.optuna._callback import VERDICT
 from stopwise.integrations.optuna._space import Axes
 from stopwise.integrations.optuna._tree import learned
+from tests.support.optuna_study import SPACE, loss, objective, points
 
-SPACE = {
-    "layers": IntDistribution(1, 6),
-    "act": CategoricalDistribution(["relu", "tanh", None]),
-}
 EVERY_KIND = {
     "x": FloatDistribution(-1.0, 1.0),
     "lr": FloatDistribution(1e-4, 1e-1, log=True),
@@ -46,25 +31,6 @@ EVERY_KIND = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _quiet():
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-
-
-def loss(params):
-    return 0.1 * (params["layers"] - 3) ** 2 + 0.5 * (params["act"] != "tanh")
-
-
-def price(params):
-    return float(params["layers"])
-
-
-def objective(trial):
-    layers = trial.suggest_int("layers", 1, 6)
-    act = trial.suggest_categorical("act", ["relu", "tanh", None])
-    return loss({"layers": layers, "act": act})
-
-
 def storage_of(kind, folder):
     if kind == "sqlite":
         return f"sqlite:///{folder / 'study.db'}"
@@ -72,10 +38,6 @@ def storage_of(kind, folder):
         backend = optuna.storages.journal.JournalFileBackend(str(folder / "study.log"))
         return optuna.storages.JournalStorage(backend)
     return None
-
-
-def points(study):
-    return [tuple(sorted(t.params.items(), key=str)) for t in study.trials if t.params]
 
 
 # --------------------------------------------------------------------------- spaces
@@ -107,8 +69,8 @@ def test_every_kind_of_parameter_is_suggested():
 
 @pytest.mark.parametrize("name", sw.acquisition.ACQUISITIONS)
 def test_any_acquisition_of_ours_chooses(name):
-    sampler = StopwiseSampler(0.01, acquisition=name, space=SPACE, n_initial=3, seed=1)
-    study = optuna.create_study(sampler=sampler)
+    options = {"space": SPACE, "n_initial": 3, "seed": 1, "surrogate": "plain"}
+    study = optuna.create_study(sampler=StopwiseSampler(0.01, acquisition=name, **options))
     study.optimize(objective, n_trials=6)
     assert len(set(points(study))) == 6
 
@@ -222,14 +184,6 @@ def test_a_worker_that_joins_late_says_the_same(rule):
     assert before.value == pytest.approx(after.value, rel=1e-3, nan_ok=True)
 
 
-def test_a_budget_that_does_not_pay_for_the_design_is_refused():
-    study = optuna.create_study(
-        sampler=StopwiseSampler(cost=price, budget=5.0, space=SPACE, n_initial=6)
-    )
-    with pytest.raises(InputError, match="does not exceed the"):
-        study.optimize(objective, n_trials=1)
-
-
 def test_ask_and_tell_has_should_terminate():
     study = optuna.create_study(sampler=StopwiseSampler(0.02, space=SPACE, seed=0))
     callback = StopwiseCallback(0.02)
@@ -276,198 +230,6 @@ def test_a_trial_that_is_pruned_early_does_not_shrink_the_space():
     assert learned(study.trials[1:]) == {"layers": SPACE["layers"]}
 
 
-def test_what_pruned_and_dead_trials_cost_is_spent():
-    study = optuna.create_study()
-    params = {"layers": 2, "act": None}
-    note = Note({"layers": 2.0, "act": 2.0}, 7.0, settled=True).as_json()
-    for state, attributes, system in (
-        (TrialState.COMPLETE, {"cost": 1.0}, {}),
-        (TrialState.PRUNED, {"cost": 2.0}, {}),
-        (TrialState.FAIL, {}, {NOTE: note}),  # killed: what was reserved for it counts
-        (TrialState.FAIL, {}, {}),
-    ):
-        value = 1.0 if state == TrialState.COMPLETE else None
-        study.add_trial(
-            create_trial(
-                state=state, value=value, params=params, distributions=SPACE,
-                user_attrs=attributes, system_attrs=system,
-            )
-        )  # fmt: skip
-    callback = StopwiseCallback(0.1, cost="reported")
-    callback.verdict(study)
-    assert callback._own_mirrors._mirror.study.spent == 10.0
-
-
-@pytest.mark.parametrize("lam", [None, 1e-30])
-def test_a_budget_holds_for_all_threads_together(lam):
-    budget = 24.0
-    options = {"cost": price, "budget": budget, "n_initial": 3, "surrogate": "plain"}
-    study = optuna.create_study(sampler=StopwiseSampler(lam, space=SPACE, seed=0, **options))
-    callback = StopwiseCallback(lam, **options)
-
-    def slow(trial):
-        value = objective(trial)
-        time.sleep(0.02)
-        return value
-
-    study.optimize(slow, n_trials=40, n_jobs=6, callbacks=[callback])
-    complete = [t for t in study.trials if t.state == TrialState.COMPLETE]
-    assert sum(price(t.params) for t in complete) <= budget
-    assert len(set(points(study))) == len(complete)
-    assert study.user_attrs[VERDICT]["rule"] == "budget"
-    assert len(study.trials) < 40
-
-
-# ------------------------------------------------------------------------------ cost
-
-
-class SlowSampler(optuna.samplers.RandomSampler):
-    def infer_relative_search_space(self, *_):
-        return {"layers": SPACE["layers"]}
-
-    def sample_relative(self, *_):
-        time.sleep(0.5)
-        return {"layers": 3}
-
-
-def test_the_body_is_timed_and_the_sampler_is_not():
-    study = optuna.create_study(sampler=SlowSampler())
-
-    @timed
-    def body(trial):
-        trial.suggest_int("layers", 1, 6)
-        if trial.number == 1:
-            raise optuna.TrialPruned
-        if trial.number == 2:
-            trial.set_user_attr("cost", 12.5)
-        return 1.0
-
-    study.optimize(body, n_trials=3)
-    first, pruned, reported = study.trials
-    assert first.duration.total_seconds() > 0.5
-    assert 0 < first.user_attrs["cost"] < 0.4
-    assert 0 < pruned.user_attrs["cost"] < 0.4
-    assert reported.user_attrs["cost"] == 12.5
-    trial = study.ask()
-    with timing(trial):
-        time.sleep(0.01)
-    assert trial.user_attrs["cost"] >= 0.01
-
-
-def test_costs_are_learned_from_what_trials_say():
-    study = optuna.create_study(
-        sampler=StopwiseSampler(0.01, cost="reported", space=SPACE, n_initial=4, seed=0)
-    )
-
-    def reporting(trial):
-        value = objective(trial)
-        trial.set_user_attr("cost", 10.0 * trial.params["layers"])
-        return value
-
-    study.optimize(reporting, n_trials=8)
-    reserved = [Note.of(t).price for t in study.trials]
-    assert reserved[:1] == [0.0]  # nobody knew
-    paid = [t.user_attrs["cost"] for t in study.trials]
-    off = [abs(math.log(r / p)) for r, p in zip(reserved[5:], paid[5:], strict=True)]
-    assert max(off) < math.log(5)
-
-
-def test_a_trial_that_does_not_say_its_cost_is_refused_in_words():
-    study = optuna.create_study()
-    study.optimize(objective, n_trials=1)
-    with pytest.raises(InputError, match=r"trial 0 does not say what it cost.*timed.*leave out"):
-        StopwiseCallback(0.1, cost="seconds").verdict(study)
-    odd = optuna.create_study()
-    params = {"layers": 1, "act": None}
-    odd.add_trial(
-        create_trial(value=1.0, params=params, distributions=SPACE, user_attrs={"cost": -1})
-    )
-    with pytest.raises(InputError, match="says that it cost -1"):
-        StopwiseCallback(0.1, cost="seconds").verdict(odd)
-
-
-# -------------------------------------------------------------------- two at a time
-
-
-def pair(seed=3):
-    """Two workers with their own samplers on one study, where everything is known but the last."""
-    study = optuna.create_study()
-    for layers in (1, 2, 5, 6):
-        for act in (None, "relu"):
-            params = {"layers": layers, "act": act}
-            study.add_trial(create_trial(value=loss(params), params=params, distributions=SPACE))
-    samplers = [StopwiseSampler(0.001, space=SPACE, seed=seed) for _ in range(2)]
-    trials = [study._storage.get_trial(study._storage.create_new_trial(0)) for _ in range(2)]
-    return study, samplers, trials
-
-
-def hide_once(monkeypatch, board_of, hidden):
-    """The first look of one trial does not show another, which had not written yet."""
-    seen, left = Board.look, [True]
-
-    def stale(board):
-        look = seen(board)
-        if board.trial.number == board_of.number and left and left.pop():
-            return look._replace(others=[t for t in look.others if t.number != hidden.number])
-        return look
-
-    monkeypatch.setattr(Board, "wait_for_turn", lambda board: board.look())
-    monkeypatch.setattr(Board, "look", stale)
-
-
-def test_the_later_trial_steps_aside_for_what_it_did_not_know(monkeypatch):
-    study, (one, two), (first, second) = pair()
-    chosen = one.sample_relative(study, first, SPACE)
-    hide_once(monkeypatch, second, first)
-    asked = []
-    choose = two._choose
-    monkeypatch.setattr(two, "_choose", lambda *a: asked.append(choose(*a)) or asked[-1])
-    other = two.sample_relative(study, second, SPACE)
-    assert [choice.params == chosen for choice in asked] == [True, False]
-    assert other != chosen
-
-
-@pytest.mark.parametrize("settles", [True, False])
-def test_the_earlier_trial_waits_for_a_later_one_to_settle_or_leave(monkeypatch, settles):
-    study, (one, two), (first, second) = pair()
-    later = Board(study, second)
-    choice = two._choose(study, later, SPACE, later.look().others)
-    hide_once(monkeypatch, first, second)
-    later.write(choice.note)
-
-    def decide():
-        time.sleep(0.3)
-        later.write(replace(choice.note, settled=True) if settles else Note())
-
-    thread = threading.Thread(target=decide)
-    thread.start()
-    mine = one.sample_relative(study, first, SPACE)
-    thread.join()
-    assert (mine == choice.params) is not settles
-
-
-def test_a_dead_worker_is_not_waited_for(monkeypatch):
-    study, (one, _), (first, second) = pair()
-    monkeypatch.setattr("stopwise.integrations.optuna._waiting.PATIENCE", 0.2)
-    dead = Board(study, first)
-    dead.write(Note())  # and nothing after
-    dead._write_turn(over=False)
-    begin = time.monotonic()
-    one.sample_relative(study, second, SPACE)
-    assert time.monotonic() - begin < 20
-
-
-def test_a_trial_that_others_always_forestall_is_pruned_in_the_end(monkeypatch):
-    study, (one, _), (first, _) = pair()
-    monkeypatch.setattr("stopwise.integrations.optuna._sampler._MOST_PROPOSALS", 3)
-    proposed = []
-    monkeypatch.setattr(Board, "stands", lambda board, *_: proposed.append(board) or False)
-    with pytest.raises(optuna.TrialPruned, match="proposed 3 points, and other workers had each"):
-        one.sample_relative(study, first, SPACE)
-    assert len(proposed) == 3
-    assert Note.of(study._storage.get_trial(first._trial_id)).settled
-
-
 # ------------------------------------------------------------------------- at the door
 
 
@@ -489,56 +251,9 @@ def test_several_objectives_are_refused():
         StopwiseCallback(0.1).should_terminate(study)
 
 
-def test_a_missing_extra_is_named_with_the_command():
-    code = "import sys; sys.modules['optuna'] = None; import stopwise.integrations.optuna"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert "pip install 'stopwise[optuna]'" in done.stderr
-
-
 def test_nothing_comes_from_the_terminator():
     files = Path(integration.__file__).parent.glob("*.py")
     assert not [file.name for file in files if "optuna.terminator" in file.read_text("utf-8")]
-
-
-# ----------------------------------------------------------------------------- reading
-
-
-def test_a_storage_is_read_and_audited(tmp_path):
-    url = storage_of("sqlite", tmp_path)
-    study = optuna.create_study(storage=url, study_name="old", direction="maximize")
-
-    def body(trial):
-        value = objective(trial)
-        trial.set_user_attr("cost", float(trial.params["layers"]))
-        if trial.number == 4:
-            raise optuna.TrialPruned
-        return -value
-
-    study.optimize(body, n_trials=14)
-    told = read_history(url)
-    assert told.direction == "maximize"
-    assert told.space == Axes(SPACE).space | {}
-    assert [o.value for o in told.history if not o.failed] == [
-        t.value for t in study.trials if t.state == TrialState.COMPLETE
-    ]
-    assert told.history.spent == sum(t.params["layers"] for t in study.trials)
-    assert told.notes == ("1 pruned trials count as evaluations without a value",)
-    assert read_history(url, cost="duration").notes[-1].startswith("costs are durations")
-    assert read_history(url, cost=None).history.spent == 14
-
-    from tests.tools.audit.test_audit import command
-
-    done = command(url, "--study", "old", "--lam", "0.01")
-    counted = "14 evaluations, 1 of them without a value (the first 3 with a value are the initial"
-    assert counted in done.output
-    assert "1 pruned trials count" in done.output
-    with pytest.raises(InputError, match="there is no study 'new': name one of 'old'"):
-        read_history(url, "new")
-    with pytest.raises(InputError, match=r"no user attribute 'price'.*\['cost'\].*'duration'"):
-        read_history(url, cost="price")
 
 
 # ------------------------------------------------------------------------- bounds and promises

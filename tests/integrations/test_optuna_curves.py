@@ -9,12 +9,12 @@ import pytest
 import stopwise as sw
 
 optuna = pytest.importorskip("optuna")
-optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 from stopwise.integrations.foreign_curves import stages_among  # noqa: E402
 from stopwise.integrations.optuna import StopwisePruner, read_history  # noqa: E402
 from stopwise.tools.audit import Audit, CurveAudit  # noqa: E402
 from stopwise.tools.audit import _foreign_curves as reading  # noqa: E402
+from tests.support.commands import stopwise  # noqa: E402
 
 EPOCHS = 9
 
@@ -91,12 +91,10 @@ def test_it_is_printed_below_the_rules(audited: Audit) -> None:
 
 
 def test_a_storage_and_the_command_say_the_same(tmp_path: Any) -> None:
-    from tests.tools.audit.test_audit import command
-
     url = f"sqlite:///{tmp_path / 'study.db'}"
     run(url, n_trials=5)
-    done = command(url, "--lam", "0.005", "--json")
-    told = json.loads(done.output)
+    done = stopwise("audit", url, "--lam", "0.005", "--json")
+    told = done.json
     found = sw.audit(read_history(url), lam=0.005, rules=["immediate"])
     assert told["curves"] == json.loads(json.dumps(found.as_json()["curves"]))
 

@@ -10,7 +10,6 @@ import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
 
 optuna = pytest.importorskip("optuna")
-optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 from stopwise.integrations.optuna import StopwisePruner  # noqa: E402
 from stopwise.integrations.optuna._pruner import WORTH  # noqa: E402

@@ -9,6 +9,7 @@ import types
 import optuna
 import pytest
 
+from tests.support.pages import blocks_of
 from tests.support.repository import ROOT
 
 PACKAGES = sorted((ROOT / "hub" / "package").glob("*/*"))
@@ -50,7 +51,7 @@ def test_a_package_has_the_form_of_the_registry(package):
     assert "MIT License" in (package / "LICENSE").read_text("utf-8")
     for heading in ("Abstract", "APIs", "Installation", "Example"):
         assert f"\n## {heading}\n" in page
-    [code] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    [code] = blocks_of(package / "README.md", "python")
     example = (package / "example.py").read_text("utf-8")
     assert example.partition("\n")[2] == code
 

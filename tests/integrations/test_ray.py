@@ -2,16 +2,9 @@
 """The Ray Tune searcher and stopper: by hand, and on a real Ray on this machine."""
 
 import json
-import os
 import runpy
 
 import pytest
-
-from tests.support.repository import ROOT
-
-os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-
-import ray
 from ray import tune
 from ray.tune.search import Searcher
 
@@ -24,8 +17,10 @@ from stopwise.integrations.ray import (
     read_space,
 )
 from stopwise.tools.cli.audit import audit
+from tests.support.repository import ROOT
 
 SPACE = {"x": tune.uniform(0, 1), "opt": {"n": tune.randint(1, 6), "k": 7}}
+OPTIONS = {"cost": "price", "n_initial": 4}
 
 
 def loss(config):
@@ -33,7 +28,7 @@ def loss(config):
 
 
 def searcher(lam=0.01, space=SPACE, mode="min", **options):
-    made = StopwiseSearcher(lam, **({"cost": "price", "n_initial": 4} | options))
+    made = StopwiseSearcher(lam, **({**OPTIONS, "surrogate": "plain"} | options))
     assert made.set_search_properties("loss", mode, space)
     return made
 
@@ -132,7 +127,7 @@ def test_grids_and_empty_spaces_are_refused():
 
 
 def test_it_finishes_and_says_why():
-    made = run(searcher(lam=0.001))
+    made = run(searcher(lam=0.001, surrogate="default"))
     assert made.verdict.stop
     assert made.verdict.rule == "pbgi"
     assert 4 < len(made.history) < 60
@@ -202,20 +197,21 @@ def test_errors_teach():
 # ------------------------------------------------------------------------------- save and restore
 
 
-@pytest.mark.parametrize("space_given", [True, False])
-def test_a_restored_search_goes_on_as_if_nothing_had_happened(tmp_path, space_given):
+@pytest.mark.parametrize(("space_given", "surrogate"), [(True, "default"), (False, "plain")])
+def test_a_restored_search_goes_on_as_if_nothing_had_happened(tmp_path, space_given, surrogate):
     space = SPACE | {
         "act": tune.choice(["relu", "tanh"]),
         "q": tune.quniform(0, 1, 0.25),
         "list": tune.choice([[1], [2]]),
         "size": tune.choice([1, 10, 100]),
     }
-    whole = run(searcher(1e-4, space, max_trials=9))
-    half = run(searcher(1e-4, space, max_trials=9), until=6)
+    options = {"max_trials": 9, "surrogate": surrogate}
+    whole = run(searcher(1e-4, space, **options))
+    half = run(searcher(1e-4, space, **options), until=6)
     running = half.suggest("runs")
     half.save(tmp_path / "state")
     assert "events" in json.loads((tmp_path / "state").read_text())
-    again = StopwiseSearcher(1e-4, cost="price", n_initial=4, max_trials=9)
+    again = StopwiseSearcher(1e-4, **OPTIONS, **options)
     if space_given:
         again.set_search_properties("loss", "min", space)
     again.restore(tmp_path / "state")
@@ -231,7 +227,7 @@ def test_a_space_that_json_cannot_hold_is_given_again(tmp_path):
     made = searcher(space=space)
     made.suggest("a")
     made.save(tmp_path / "state")
-    again = StopwiseSearcher(0.01, cost="price", n_initial=4)
+    again = StopwiseSearcher(0.01, **OPTIONS, surrogate="plain")
     again.restore(tmp_path / "state")
     with pytest.raises(InputError, match=r"Tuner\.restore"):
         again.suggest("b")
@@ -282,13 +278,6 @@ def test_a_failed_trial_that_ray_starts_again_counts():
 # ------------------------------------------------------------------------------------- a real Ray
 
 
-@pytest.fixture(scope="session")
-def cluster():
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    yield
-    ray.shutdown()
-
-
 def train(config):
     if config["x"] > 0.85:
         message = "this one dies"
@@ -314,7 +303,7 @@ def tuned(tmp_path, trainable, search, name="e", concurrent=2, **run_options):
 
 def test_concurrent_trials_one_of_which_dies(cluster, tmp_path, capsys):
     first = [{"x": 0.9, "opt": {"n": 3}}]
-    made = StopwiseSearcher(0.05, n_initial=4, start_from=first, cost="price")
+    made = StopwiseSearcher(0.05, **OPTIONS, start_from=first, surrogate="plain")
     results = tuned(tmp_path, train, made).fit()
     assert made.verdict.stop
     assert len(results) == len(made.history)
@@ -364,7 +353,7 @@ def calm(config):
 def test_an_interrupted_search_is_restored_by_ray(cluster, tmp_path, monkeypatch):
     monkeypatch.setenv("TUNE_GLOBAL_CHECKPOINT_S", "0")
     mended = tmp_path / "mended"
-    made = StopwiseSearcher(0.05, n_initial=4, cost="price")
+    made = StopwiseSearcher(0.05, **OPTIONS, surrogate="plain")
     tuner = tuned(tmp_path, calm, made, concurrent=1, callbacks=[Interrupt(mended)])
     with pytest.raises(tune.TuneError, match="the driver is gone"):
         tuner.fit()
@@ -423,7 +412,7 @@ def test_a_value_beyond_the_bounds_is_refused_and_the_trial_stays_open():
         made.add_evaluated_point({"x": 0.1, "opt": {"n": 2, "k": 7}}, -1.0, cost=1.0)
 
 
-def test_the_stopper_refuses_it_too():
+def test_the_stopper_refuses_a_value_beyond_the_bounds():
     stopper = StopwiseStopper(SPACE, 0.01, metric="loss", mode="max", cost=None, bounds=(None, 1))
     result = {"done": True, "loss": 2.0, "config": {"x": 0.5, "opt": {"n": 2, "k": 7}}}
     for _ in range(2):

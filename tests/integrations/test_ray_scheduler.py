@@ -1,17 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Ray Tune scheduler: by hand, and on a real Ray on this machine."""
 
-import os
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
-os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-os.environ.setdefault("RAY_worker_niceness", "0")  # on a busy machine they would hardly run
-
-import ray
 from ray import tune
 from ray.tune.experiment import Trial
 from ray.tune.schedulers import TrialScheduler
@@ -172,16 +166,6 @@ def test_what_cannot_be_is_refused():
 
 
 # ------------------------------------------------------------------------ a real Ray
-
-
-@pytest.fixture
-def cluster():
-    if ray.is_initialized():  # by the tests of the searcher
-        yield
-        return
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    yield
-    ray.shutdown()
 
 
 def train(config):

@@ -13,9 +13,9 @@ import pytest
 
 import stopwise as sw
 from stopwise.core.units import AnswerUnits
+from tests.support.repository import ROOT
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 SOLVENTS = {"water": 1.0, "ethanol": 4.0, "toluene": 9.0}  # what they cost, in price_list.py
 
 

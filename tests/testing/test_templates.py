@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The templates keep every law, in the module and as the page prints them."""
 
-import re
-
 import stopwise as sw
 from stopwise.testing import check_acquisition, check_stopping_rule
 from stopwise.testing.templates import MyAcquisition, MyRule
+from tests.support.pages import blocks_of
 from tests.support.repository import ROOT
 
 PAGE = ROOT / "docs" / "how-to" / "conformance.md"
@@ -31,9 +30,7 @@ def test_a_study_uses_them():
 
 
 def test_the_rule_on_the_page_keeps_every_law():
-    block = re.findall(
-        r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )[-1]
+    block = blocks_of(PAGE, "python")[-1]
     names = {"__name__": "page"}
     exec(compile(block, str(PAGE), "exec"), names)  # noqa: S102  our own page
     check_stopping_rule(names["MyRule"]())

@@ -6,7 +6,7 @@ import pytest
 import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.tools.progress.view import view_of
-from stopwise.tools.runner import description, load, new_study
+from stopwise.tools.runner import description, new_study
 from stopwise.tools.runner.config_changes import changes, keep_copy
 
 TABLE = sw.Candidates([{"x": i / 19} for i in range(20)])
@@ -33,16 +33,6 @@ def error(params):
 @pytest.fixture(scope="module")
 def result():
     return sw.minimize(error, TABLE, utility=BONUS, surrogate="plain", n_initial=4, max_trials=6)
-
-
-@pytest.fixture
-def loaded(tmp_path):
-    def load_text(text):
-        path = tmp_path / "tune.toml"
-        path.write_text(text, encoding="utf-8")
-        return load(path)
-
-    return load_text
 
 
 def test_the_report_counts_in_the_currency(result, tmp_path):

@@ -20,6 +20,7 @@ from stopwise.record.journal import ResumeWarning, has_begun
 from stopwise.study import Study
 from stopwise.study.direction import warn_of_minimising
 from stopwise.study.display import Silent
+from stopwise.study.hard_limits import CAP
 from stopwise.study.options import check_names
 from stopwise.study.result import Result
 from stopwise.study.returned import Evaluated, tell_arguments

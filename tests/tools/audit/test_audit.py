@@ -1,44 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The audit: what every rule would have said of a history from elsewhere."""
 
-import csv
-import json
 import math
 import re
 
 import numpy as np
 import pytest
-from typer import Typer
-from typer.testing import CliRunner
 
 import stopwise as sw
 from stopwise.core.quantity import quantity
 from stopwise.errors import InputError, InputTypeError
 from stopwise.study.external import ExternalStudy
 from stopwise.tools.audit._inferred_space import infer_space
-from stopwise.tools.cli import main
-from stopwise.tools.cli.audit import audit as audit_command
+from tests.support.audits import as_csv, history
+from tests.support.commands import stopwise
 
 QUICK = ["pbgi", "gss", "convergence", "immediate"]
-
-
-def history(n=24, seed=0):
-    rng = np.random.default_rng(seed)
-    rows = []
-    for _ in range(n):
-        lr, layers = float(10 ** rng.uniform(-4, -1)), int(rng.integers(1, 7))
-        act = str(rng.choice(["relu", "tanh"]))
-        loss = (math.log10(lr) + 2.5) ** 2 + 0.1 * (layers - 3) ** 2 + 0.3 * (act == "relu")
-        rows.append({"lr": lr, "layers": layers, "act": act, "value": loss, "cost": float(layers)})
-    return rows
-
-
-def as_csv(path, rows):
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -114,13 +91,14 @@ def test_without_lam_the_rule_that_needs_it_is_left_out():
 
 def test_a_history_a_study_and_a_result_are_audited_as_they_are():
     result = sw.minimize(lambda p: (p["x"] - 0.3) ** 2, {"x": sw.Real(0, 1)}, lam=0.01)
-    found = sw.audit(result.history, space={"x": sw.Real(0, 1)}, lam=0.01, rules=["immediate"])
-    assert found.n == len(result.history)
-    assert found.spent == result.spent
-    study = sw.Study({"x": sw.Real(0, 1)}, lam=0.01)
+    space = {"x": sw.Real(0, 1)}
+    study = sw.Study(space, lam=0.01)
     for o in result.history:
-        study.tell(o.params, o.value, o.cost)
-    assert sw.audit(study, lam=0.01, rules=["immediate"]).space == {"x": sw.Real(0, 1)}
+        study.tell(o.params, o.value, o.cost, charge=True)
+    for data, given in ((result.history, {"space": space}), (study, {}), (result, {})):
+        found = sw.audit(data, lam=0.01, rules=["immediate"], **given)
+        assert (found.n, found.spent) == (len(result.history), result.spent)
+        assert found.space == space
 
 
 def test_a_journal_is_audited_by_its_path(tmp_path):
@@ -196,17 +174,6 @@ def test_a_row_that_failed_and_was_paid_for_counts_as_spent(found, value):
     assert other.study.history[20].failed
     assert other.heading.startswith("25 evaluations, 1 of them without a value (the first ")
     assert other.as_json()["without_value"] == 1
-
-
-def test_failures_of_a_record_without_parameters_count_too():
-    rows = [{"value": value, "cost": 1.0} for value in RESULTS]
-    rows.insert(6, {"value": "out of memory", "cost": 30.0})
-    found = sw.audit(rows, rules=["convergence"])
-    assert (found.n, found.spent) == (10, 40.0)
-    assert found["convergence"].stopped_at == 10  # nine of them with a value
-    assert found["convergence"].saved == 1.0
-    best = RESULTS.index(min(RESULTS))
-    assert any(f"evaluation {best + 1} of 11; since then 36 was" in note for note in found.notes)
 
 
 def test_a_table_of_which_every_row_failed_has_nothing_to_audit():
@@ -321,29 +288,23 @@ def test_it_has_a_table_for_notebooks_and_escapes_it():
     assert "&lt;script&gt;" in page
 
 
-def command(*arguments):
-    app = Typer()
-    app.command()(audit_command)
-    return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
-
-
-def test_the_command_reads_a_file(tmp_path, found):
+def test_the_command_reads_a_file(tmp_path):
     path = as_csv(tmp_path / "runs.csv", [{**r, "score": -r["value"]} for r in history()])
-    done = command(
-        path, "--value", "score", "--cost", "cost", "--lam", "0.01", "--maximize",
+    done = stopwise(
+        "audit", path, "--value", "score", "--cost", "cost", "--lam", "0.01", "--maximize",
         "--log", "lr", "--bounds", "layers=1:8", "--n-initial", 22,
     )  # fmt: skip
-    assert done.exit_code == 0
-    assert re.search(r"^  lr +real, .* log scale$", done.output, re.MULTILINE)
-    assert re.search(r"^  layers +whole, 1 to 8$", done.output, re.MULTILINE)
-    assert re.search(
-        r"^  value +real", done.output, re.MULTILINE
-    )  # what is not named is a parameter
-    done = command(path, "--lam", "0.01", "--n-initial", 23, "--html", tmp_path / "page.html")
-    assert "page.html" in done.output
+    assert done.code == 0
+    assert re.search(r"^  lr +real, .* log scale$", done.out, re.MULTILINE)
+    assert re.search(r"^  layers +whole, 1 to 8$", done.out, re.MULTILINE)
+    assert re.search(r"^  value +real", done.out, re.MULTILINE)  # what is not named is a parameter
+    done = stopwise(
+        "audit", path, "--lam", "0.01", "--n-initial", 23, "--html", tmp_path / "page.html"
+    )
+    assert "page.html" in done.out
     assert (tmp_path / "page.html").read_text("utf-8").lower().startswith("<!doctype html>")
-    with pytest.raises(InputError, match="--bounds 'lr': give a column"):
-        command(path, "--lam", "0.01", "--bounds", "lr")
+    done = stopwise("audit", path, "--lam", "0.01", "--bounds", "lr")
+    assert (done.code, "--bounds 'lr': give a column" in done.err) == (2, True)
 
 
 # ------------------------------------------------------------------------- bounds and promises
@@ -395,17 +356,15 @@ def test_a_study_keeps_its_bounds_and_shows_its_promises(form, tmp_path):
     [
         ("value=0:", 0, "12 evaluations"),
         ("value=:99", 0, "12 evaluations"),
-        ("value=:0.1", 1, "no value is above 0.1"),
-        ("value=0", 1, "give a column, its lowest and highest value"),
+        ("value=:0.1", 2, "no value is above 0.1"),
+        ("value=0", 2, "give a column, its lowest and highest value"),
     ],
 )
 def test_the_command_takes_bounds_of_the_objective(given, code, words, tmp_path):
-    app = Typer()
-    app.command()(audit_command)
     table = as_csv(tmp_path / "runs.csv", history(12))
-    done = CliRunner().invoke(app, [str(table), "--lam", "0.01", "--bounds", given])
-    assert done.exit_code == code
-    assert words in done.output + str(done.exception)
+    done = stopwise("audit", table, "--lam", "0.01", "--n-initial", 11, "--bounds", given)
+    assert done.code == code
+    assert words in done.out + done.err
 
 
 def test_it_says_when_other_lams_would_have_stopped(found):
@@ -475,94 +434,7 @@ def test_without_a_recorded_gain_per_cost_there_is_no_ladder():
     assert len(sw.audit(history(8), rules=["immediate"]).ladder) == 0
 
 
-# --------------------------------------------------------------------- values and costs alone
-
-
-RESULTS = [3.0, 2.0, 2.5, 1.0, 1.2, 1.1, 1.3, 1.0, 1.4, 1.2]
-
-
-def bare(tmp_path, name="results.tsv"):
-    rows = ["commit\tvalue\tcost\tstatus"]
-    rows += [f"{at * 7919:07x}\t{value}\t{at + 1}\tkeep" for at, value in enumerate(RESULTS)]
-    path = tmp_path / name
-    path.write_text("\n".join([*rows, "fffffff\t\t11\tcrash"]) + "\n")
-    return path
-
-
-def test_a_record_without_parameters_is_judged_by_its_values_alone(tmp_path):
-    found = sw.audit(bare(tmp_path), lam=0.01, params=[])
-    assert [row.rule for row in found.rows] == ["gss", "convergence", "immediate"]
-    assert (found.n, found.n_initial, found.spent, found.best) == (10, 1, 55.0, 1.0)
-    convergence = found["convergence"]
-    assert (convergence.stopped_at, convergence.saved) == (9, 10.0)  # five without improvement
-    assert (convergence.lost, convergence.net) == (0.0, pytest.approx(0.1))
-    gss = next(  # the definition, by a loop
-        n
-        for n in range(6, 11)
-        if min(RESULTS[: n - 5]) - min(RESULTS[:n])
-        <= 0.01 * np.subtract(*np.quantile(RESULTS[:n], [0.75, 0.25]))
-    )
-    assert found["gss"].stopped_at == gss
-    notes = "\n".join(found.notes)
-    assert "left out: pbgi, logeipc-med, srgap-med, ucb-lcb, prb" in notes
-    assert "evaluation 4 of 10; since then 45 was spent, worth 0.45 at lam = 0.01" in notes
-    assert "1 of 11 rows are left out (row 11: value is None); what they cost, 11 in all," in notes
-    assert "Parameters, as taken" not in str(found)
-    assert found.study is None
-
-
-def test_columns_that_are_no_parameters_leave_a_bare_record():
-    rows = [{"trial": at, "value": -value, "cost": 1.0} for at, value in enumerate(RESULTS)]
-    found = sw.audit(rows, direction="maximize", rules=["convergence"])
-    assert (found.best, found["convergence"].stopped_at) == (-1.0, 9)
-    assert math.isnan(found["convergence"].net)
-    last = sw.audit([{"value": 2.0, "cost": 1.0}, {"value": 1.0, "cost": 1.0}])
-    assert "the last evaluation is the best one" in last.notes
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"rules": ["gss", sw.stopping.PBGI(0.1)]}, "pbgi asks what could still be gained"),
-        ({"n_initial": 11}, "10 evaluations are fewer than n_initial = 11"),
-    ],
-)
-def test_what_a_bare_record_cannot_say_is_refused(options, words):
-    rows = [{"value": value, "cost": 1.0} for value in RESULTS]
-    with pytest.raises(InputError, match=words):
-        sw.audit(rows, **options)
-
-
-@pytest.fixture
-def stopwise(capsys, monkeypatch):
-    def audited(*arguments):
-        monkeypatch.setattr("sys.argv", ["stopwise", "audit", *map(str, arguments)])
-        try:
-            main()
-        except SystemExit as end:
-            return end.code, capsys.readouterr()
-        return 0, capsys.readouterr()
-
-    return audited
-
-
-def test_the_command_says_it_in_json_and_by_its_exit_code(tmp_path, stopwise):
-    path = bare(tmp_path)
-    code, said = stopwise(path, "--values-only", "--json", "--exit-code")
-    found = json.loads(said.out)
-    assert (code, found["n"], found["best"], found["lam"]) == (3, 10, 1.0, None)
-    by_name = {row["rule"]: row for row in found["rules"]}
-    assert by_name["convergence"]["stops_after"] == 9
-    assert by_name["convergence"]["net"] is None
-    assert by_name["convergence"]["now"]["stop"] is True
-    assert by_name["convergence"]["why"].endswith("the patience is 5: stop")
-    assert found["parameters"] == []
-    code, said = stopwise(path, "--values-only", "--html", tmp_path / "page.html")
-    assert (code, "without parameters there is none" in said.err) == (2, True)
-    path = as_csv(tmp_path / "runs.csv", history(8))
-    code, said = stopwise(path, "--json", "--html", tmp_path / "page.html", "--n-initial", "4")
-    assert (code, len(json.loads(said.out)["parameters"])) == (0, 3)
-    assert (tmp_path / "page.html").exists()
+# ---------------------------------------------------------------------------- other options
 
 
 @pytest.mark.parametrize("params", [["x"], []])
@@ -587,19 +459,19 @@ def test_a_column_of_seconds_is_read_as_time():
     ).heading  # fmt: skip
 
 
-def test_columns_may_be_listed_with_commas_and_a_wrong_one_says_the_nearest(tmp_path, stopwise):
+def test_columns_may_be_listed_with_commas_and_a_wrong_one_says_the_nearest(tmp_path):
     rows = [
         {"id": f"r{i}", "day": i % 3, "x": float(i), "value": (i - 3.0) ** 2, "cost": 1.0}
         for i in range(6)
     ]
     path = as_csv(tmp_path / "runs.csv", rows)
-    with_comma = stopwise(path, "--drop", "id, day", "--values-only")
-    assert with_comma == stopwise(path, "--drop", "id", "--drop", "day", "--values-only")
-    code, said = stopwise(path, "--params", "x,day", "--drop", "id")
-    assert code == 0
+    with_comma = stopwise("audit", path, "--drop", "id, day", "--values-only")
+    assert with_comma == stopwise("audit", path, "--drop", "id", "--drop", "day", "--values-only")
+    said = stopwise("audit", path, "--params", "x,day", "--drop", "id")
+    assert said.code == 0
     assert "  x    whole, 0 to 5\n  day  whole, 0 to 2\n" in said.out
-    code, said = stopwise(path, "--drop", "idd")
-    assert code == 2
+    said = stopwise("audit", path, "--drop", "idd")
+    assert said.code == 2
     assert "no column 'idd' to be dropped (did you mean 'id'?)" in said.err
 
 

@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 from stopwise.core.space import as_domain
 from stopwise.errors import InputError, MissingExtraError
-from stopwise.tools.cli import _demo, main
+from stopwise.tools.cli import _demo
 from stopwise.tools.cli._demo import train as training
 from stopwise.tools.cli._demo.boxes import (
     Boxes,
@@ -28,6 +28,7 @@ from stopwise.tools.cli._demo.boxes import (
 from stopwise.tools.cli._demo.digits import SPACE, misread_percent
 from stopwise.tools.cli._demo.fixed_number import fixed_number
 from stopwise.tools.cli._demo.pandora import BOXES, NAMES, one_game, pandora
+from tests.support.commands import stopwise
 
 SMALLEST = {"landmarks": 10, "gamma": 0.03, "penalty": 1e-3}
 LARGEST = {"landmarks": 800, "gamma": 0.03, "penalty": 1e-3}
@@ -272,8 +273,6 @@ def test_an_unknown_problem_is_refused():
         _demo.demo("chess")
 
 
-def test_it_can_be_called_from_the_command_line(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["stopwise", "demo", "--problem", "pandora"])
-    with pytest.raises(SystemExit, match="0"):
-        main()
-    assert "Pandora's boxes" in capsys.readouterr().out
+def test_it_can_be_called_from_the_command_line():
+    done = stopwise("demo", "--problem", "pandora")
+    assert (done.code, "Pandora's boxes" in done.out) == (0, True)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asking and telling from anywhere: new, ask, tell, verdict and drop."""
 
-import contextlib
-import io
 import json
 import math
 import multiprocessing
@@ -12,14 +10,14 @@ import subprocess
 import sys
 import threading
 import time
-from typing import NamedTuple
 from unittest import mock
 
 import pytest
 
 import stopwise as sw
 from stopwise.record.journal import look_at
-from stopwise.tools.cli import main
+from tests.support.commands import stopwise
+from tests.support.pages import blocks_of
 from tests.support.repository import ROOT
 
 SPACE = """
@@ -27,33 +25,6 @@ SPACE = """
 x = { type = "real", low = 0, high = 1 }
 kind = { type = "categorical", choices = ["a", "b"] }
 """
-
-
-class Ended(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self):
-        return json.loads(self.out)
-
-
-def stopwise(*arguments):
-    """A command, as a shell would call it, within this process."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", ["stopwise", *map(str, arguments)]),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        else:
-            code = 0
-    return Ended(code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture
@@ -361,7 +332,7 @@ def test_bad_input_is_exit_code_2_and_changes_nothing(begin, arguments, words):
     assert journal.read_bytes() == before
 
 
-def test_what_is_outside_is_exit_code_1(begin):
+def test_a_journal_that_exists_already_is_exit_code_1(begin):
     journal = begin("", "--lam", "0.01")
     done = stopwise("new", journal, "--space", journal.parent / "space.toml", "--lam", "1")
     assert (done.code, "exists already" in done.err) == (1, True)
@@ -457,9 +428,8 @@ def test_options_changed_by_one_of_several_leave_pending_trials_alone(begin):
 
 
 def test_the_loop_of_the_page_runs(tmp_path):
-    page = (ROOT / "docs" / "how-to" / "shell.md").read_text("utf-8")
-    [loop] = re.findall(r"^```bash\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    [toml] = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    page = ROOT / "docs" / "how-to" / "shell.md"
+    [loop], [toml] = blocks_of(page, "bash"), blocks_of(page, "toml")
     assert len(loop.splitlines()) <= 15
     (tmp_path / "space.toml").write_text(f"max_trials = 2\n{toml}")
     program = (
@@ -533,7 +503,11 @@ def test_parameters_can_be_held(begin):
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [("kind", "give a name and a value: act=relu"), ("kind=c", "c"), ("z=1", "z")],
+    [
+        ("kind", "give a name and a value: act=relu"),
+        ("kind=c", "parameter 'kind'"),
+        ("z=1", "'z'"),
+    ],
 )
 def test_what_cannot_be_held_is_bad_input(begin, given, message):
     asked = stopwise("ask", begin("", "--lam", "0.01"), "--fixed", given)

@@ -1,21 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report in a real browser: headless Chromium, as Debian packages it."""
 
-from functools import cache
-
 import pytest
 
 from stopwise.tools import report
 from tests.support import report_studies as studies
 from tests.support.browser import missing
-from tests.tools.report.test_report_serve import told
+from tests.support.report_pages import KINDS, page_of, study_of, study_of_lines
 
-KINDS = ["stopped", "five", "maximised", "exhausted_budget", "hostile", "all_failed", "noisy"]
-
-
-@cache
-def page_of(kind):
-    return report.page(getattr(studies, kind)())
+NOTED = """
+window.refused = [];
+addEventListener('securitypolicyviolation', e => refused.push(e.effectiveDirective));
+"""
 
 
 @pytest.fixture
@@ -29,10 +25,7 @@ def opened(chromium, tmp_path):
         context = chromium.new_context(**options)
         contexts.append(context)
         page = context.new_page()
-        page.add_init_script(
-            "window.refused = [];"
-            "addEventListener('securitypolicyviolation', e => refused.push(e.violatedDirective))"
-        )
+        page.add_init_script(NOTED)
         page.on("console", lambda message: logged.append(message.text))
         page.on("pageerror", lambda error: logged.append(str(error)))
         page.on("dialog", lambda dialog: (logged.append(dialog.message), dialog.dismiss()))
@@ -63,6 +56,7 @@ def column(page, position):
 def test_it_renders_at_every_width_and_in_both_schemes(opened, kind, width, scheme):
     page = opened(page_of(kind), viewport={"width": width, "height": 800}, color_scheme=scheme)
     assert page.locator("h1").inner_text()
+    assert (page.locator("svg[role=img]").count() > 0) == (kind != "empty")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
@@ -222,7 +216,7 @@ def test_on_paper_it_is_light_and_whole(opened):
 
 @pytest.mark.parametrize(("scheme", "ground"), [("light", 255), ("dark", 20)])
 def test_a_saved_picture_brings_its_own_ground(chromium, tmp_path, scheme, ground):
-    file = studies.five().result().plot_best().save(tmp_path / "best.svg")
+    file = study_of("five").result().plot_best().save(tmp_path / "best.svg")
     page = chromium.new_page(color_scheme=scheme)
     page.goto(file.as_uri())
     fill = page.locator(".sw-ground").evaluate("ground => getComputedStyle(ground).fill")
@@ -233,13 +227,17 @@ def test_a_saved_picture_brings_its_own_ground(chromium, tmp_path, scheme, groun
 def test_the_policy_refuses_what_is_not_the_pages_own(chromium, tmp_path):
     """The net under the escaping: markup that slipped through would still not run."""
     slipped = '<script>window.ran = 1</script><img src="x" onerror="window.ran = 1">'
-    document = page_of("five").replace("<main>", f"<main>{slipped}")
+    before, main, after = page_of("five").partition("<main>")
     file = tmp_path / "slipped.html"
-    file.write_text(document, encoding="utf-8")
+    file.write_text(f"{before}{main}{slipped}{after}", encoding="utf-8")
     page = chromium.new_page()
+    page.add_init_script(NOTED)
     page.goto(file.as_uri())
+    assert page.locator("main img").count() == 1
     assert page.evaluate("window.ran") is None
     assert page.evaluate("fetch('http://127.0.0.1:9/').then(() => 1, () => 2)") == 2
+    refused = {"script-src-elem", "script-src-attr", "img-src", "connect-src"}
+    assert set(page.evaluate("window.refused")) == refused
     page.close()
 
 
@@ -247,7 +245,7 @@ def test_a_served_page_follows_the_run(chromium, tmp_path):
     journal = tmp_path / "run.jsonl"
     journal.write_text("3\n2\n", encoding="utf-8")
     logged = []
-    with report.ReportServer(journal, load=told) as server:
+    with report.ReportServer(journal, load=study_of_lines) as server:
         page = chromium.new_page()
         page.on("console", lambda message: logged.append(message.text))
         page.on("pageerror", lambda error: logged.append(str(error)))

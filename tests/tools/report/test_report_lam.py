@@ -19,7 +19,7 @@ def test_the_table_has_a_row_for_each_lam():
     assert str(ladder_part(LamLadder(), PLAIN)) == ""
 
 
-def test_the_page_has_it_once_rules_are_asked():
+def test_the_page_has_the_ladder_once_rules_are_asked():
     study = sw.Study({"n": sw.Integer(1, 9)}, lam=0.01, surrogate="plain", n_initial=3)
     assert 'id="lam-ladder"' not in page(study)
     for n in (1, 5, 9):

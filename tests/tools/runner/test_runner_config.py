@@ -2,22 +2,13 @@
 """What a file may say, and how a wrong one is refused."""
 
 import re
-import sys
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.tools.runner import check_program, description, load, new_study
-from stopwise.tools.runner.parameter_passing import (
-    arguments,
-    builtin_values,
-    check_passing,
-    variables,
-)
-from stopwise.tools.runner.toml_table import TomlTable
+from tests.support.pages import blocks_of
 from tests.support.repository import ROOT
 
 GOOD = """\
@@ -34,16 +25,6 @@ act = { type = "categorical", choices = ["relu", "tanh"] }
 improvement = 0.01
 cost = 5.0
 """
-
-
-@pytest.fixture
-def loaded(tmp_path):
-    def load_text(text):
-        path = tmp_path / "tune.toml"
-        path.write_text(text, encoding="utf-8")
-        return load(path)
-
-    return load_text
 
 
 def test_a_file_is_read(loaded, tmp_path):
@@ -112,7 +93,7 @@ def test_every_key_of_the_page_is_understood_and_every_understood_key_is_on_the_
         (GOOD + '[cost]\nkind = "none"\nprice_per_hour = 3', 15, 'kind = "seconds"'),
         (GOOD + '[cost]\nkey = "c"', 14, 'kind = "reported"'),
         (GOOD + "[failures]\nstop_after = 11", 14, "10 failures in a row"),
-        (GOOD + 'search.stopping = "pgbi"', 13, "did you mean 'pbgi'"),
+        ('search.stopping = "pgbi"\n' + GOOD, 1, "did you mean 'pbgi'"),
         (GOOD + '[search]\nwatch = [\n"gss",\n{ rule = "fixed" }]', 16, "needs n"),
         (GOOD + '[search]\nstopping = { rule = "gss", fi = 1 }', 14, "unknown key 'fi'"),
         (GOOD + '[search]\nstopping = { rule = "gss", phi = -1 }', 14, "phi"),
@@ -127,9 +108,6 @@ def test_every_key_of_the_page_is_understood_and_every_understood_key_is_on_the_
     ],
 )
 def test_a_wrong_file_is_refused_with_its_line(loaded, text, line, says):
-    if "search.stopping" in text:  # dotted, at the top
-        text = text.replace('search.stopping = "pgbi"', "")
-        text, line = 'search.stopping = "pgbi"\n' + text, 1
     with pytest.raises(InputError) as caught:
         loaded(text)
     assert str(caught.value).startswith(f"tune.toml, line {line}: "), caught.value
@@ -150,7 +128,7 @@ def test_what_is_missing_is_said(loaded, text, says):
         loaded(text)
 
 
-def test_a_file_that_is_not_there_or_no_text(tmp_path):
+def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
     with pytest.raises(InputError, match="there is no file"):
         load(tmp_path / "no.toml")
     with pytest.raises(InputError, match="is not a regular file"):
@@ -193,10 +171,9 @@ def test_worth_is_asked_for_where_something_needs_it(loaded, instead, who):
 
 @pytest.mark.parametrize("page", ["README.md", "docs/how-to/run.md"])
 def test_the_files_on_the_pages_are_fine(loaded, page):
-    text = (ROOT / page).read_text("utf-8")
-    blocks = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert blocks
-    for block in blocks:
+    files = blocks_of(ROOT / page, "toml")
+    assert files
+    for block in files:
         assert "--lr=" in description(loaded(block))
 
 
@@ -208,166 +185,16 @@ def test_rules_with_options_reach_the_study(loaded):
     assert [rule.name for rule in study.watched] == ["gss"]
 
 
-# --------------------------------------------------------------------------- passing
-
-BUILT_IN = builtin_values("f/0003", 3)
-
-
-def test_parameters_become_one_argument_each():
-    params = {"lr": 1e-05, "n": 3, "flag": True, "act": "-rf; rm *"}
-    assert arguments(["prog", "--fast"], "arguments", params, BUILT_IN) == [
-        *("prog", "--fast", "--lr=1e-05", "--n=3", "--flag=true", "--act=-rf; rm *")
-    ]
-
-
-def test_what_the_command_mentions_is_not_appended():
-    command = ["{python}", "-t{lr}", "{trial_folder}/{trial_number}", "{{{act}}}"]
-    assert arguments(command, "arguments", {"lr": 0.5, "act": "{lr}", "n": 1}, BUILT_IN) == [
-        *(sys.executable, "-t0.5", "f/0003/3", "{{lr}}", "--n=1")
-    ]
-
-
-def test_other_channels_leave_the_arguments_alone():
-    assert arguments(["prog"], "stdin", {"lr": 1.0}, BUILT_IN) == ["prog"]
-    assert variables("environment", {"LR": 1e-3, "B": False}, BUILT_IN) == {
-        "STOPWISE_TRIAL_FOLDER": "f/0003",
-        "STOPWISE_TRIAL_NUMBER": "3",
-        "LR": "0.001",
-        "B": "false",
-    }
-
-
-def dashed(command, parameter):
-    return f"command = {command}\nbudget = 9\n[parameters]\nx = {parameter}\ny = {parameter}\n"
-
-
-NEGATIVE = '{ type = "real", low = -1, high = 1 }'
-POSITIVE = '{ type = "integer", low = 0, high = 9 }'
-FLAGS = '{ type = "categorical", choices = ["a", "-rf"] }'
-EMPTY = '{ type = "categorical", choices = ["a", ""] }'
-
-
-@pytest.mark.parametrize("parameter", [NEGATIVE, FLAGS])
-@pytest.mark.parametrize(
-    "command",
-    [
-        '["p", "{x}"]',
-        '["p", "--opt", "{x}"]',
-        '["p", "{x}{y}"]',
-        '["p", "{x}.txt"]',
-        '["p", "--", "sub", "{x}"]',  # the dashes may be for the first program only
-    ],
-)
-def test_a_bare_value_that_may_begin_with_a_dash_is_refused(loaded, command, parameter):
-    with pytest.raises(InputError, match=r"line 1: .*begin with a dash for x = .*--x=\{x\}"):
-        loaded(dashed(command, parameter))
-
-
-def test_an_empty_choice_may_not_let_a_dash_come_first(loaded):
-    with pytest.raises(InputError, match="begin with a dash"):
-        loaded(dashed('["p", "{x}-y"]', EMPTY))
-    loaded(dashed('["p", "{x}"]', EMPTY))
-
-
-@pytest.mark.parametrize(
-    ("command", "parameter"),
-    [
-        ('["p", "--x={x}"]', NEGATIVE),
-        ('["p", "-x{x}"]', FLAGS),
-        ('["p", "--", "{x}", "{y}"]', NEGATIVE),
-        ('["p", "{x}"]', POSITIVE),
-        ('["p"]', FLAGS),
-    ],
-)
-def test_guarded_values_are_allowed(loaded, command, parameter):
-    loaded(dashed(command, parameter))
-
-
-TEMPLATES = [
-    "a",
-    "-o",
-    "--",
-    "{x}",
-    "{y}",
-    "{x}{y}",
-    "{y}.t",
-    "--x={x}",
-    "{x}-",
-    "{{",
-    "}}{x}",
-]
-
-
-@settings(max_examples=300)
-@given(
-    st.lists(st.sampled_from(TEMPLATES), min_size=1, max_size=5),
-    st.lists(st.sampled_from(["a", "", "-rf", "--", "{y}"]), min_size=1, unique=True),
-    st.booleans(),
-)
-def test_no_value_becomes_an_option_by_accident(command, choices, is_negative):
-    """Whatever is accepted: an argument begins with a dash as written, or behind ``--``."""
-    low = -1 if is_negative else 0
-    space = {"x": sw.Categorical(choices), "y": sw.Real(low, 1)}
-    try:
-        check_passing(
-            TomlTable("tune.toml", {}, (), {}),
-            command=command,
-            channel="arguments",
-            directory=".",
-            file=None,
-            space=space,
-            workers=1,
-        )
-    except InputError:
-        return
-    for choice in choices:
-        params = {"x": choice, "y": float(low)}
-        argv = arguments(command, "arguments", params, BUILT_IN)
-        for i, element in enumerate(argv):
-            written = command[i] if i < len(command) else f"--{element}"
-            behind = [c for c in command[:i] if not c.startswith("{") or c == "{{"][-1:]
-            assert not element.startswith("-") or written.startswith("-") or behind == ["--"]
-
-
-def test_options_are_not_appended_after_dashes(loaded):
-    with pytest.raises(InputError, match="say where each parameter goes"):
-        loaded(dashed('["p", "--", "{x}"]', POSITIVE))
-
-
-@pytest.mark.parametrize(
-    ("name", "channel", "says"),
-    [
-        ("PATH", "environment", "cannot be a variable"),
-        ("LD_PRELOAD", "environment", "cannot be a variable"),
-        ("a-b", "environment", "cannot be a variable"),
-        ("a b", "arguments", "cannot be appended"),
-        ("-x", "arguments", "cannot be appended"),
-        ("python", "stdin", "cannot be called 'python'"),
-    ],
-)
-def test_names_that_cannot_be_passed(loaded, name, channel, says):
-    text = f'command = ["p"]\nbudget = 9\npass = "{channel}"\n[parameters]\n"{name}" = {POSITIVE}'
-    with pytest.raises(InputError, match=f"line 5: .*{says}"):
-        loaded(text)
-
-
-def test_choices_that_read_the_same(loaded):
-    same = '{ type = "categorical", choices = [1, "1"] }'
-    with pytest.raises(InputError, match="could not tell all choices"):
-        loaded(dashed('["p"]', same))
-    loaded('pass = "stdin"\n' + dashed('["p"]', same))
-
-
 # ----------------------------------------------------------------------------- check
 
 
 @pytest.mark.parametrize("program", ["no-such-program-here", "./no-such-file", "./tune.toml"])
-def test_a_program_that_is_not_there(loaded, program):
+def test_a_program_that_is_not_there_is_refused(loaded, program):
     with pytest.raises(InputError, match=re.escape(f"the program '{program}' is not")):
         check_program(loaded(GOOD.replace("true", program, 1)))
 
 
-def test_a_folder_that_is_not_there(loaded):
+def test_a_folder_that_is_not_there_is_refused(loaded):
     with pytest.raises(InputError, match="does not exist"):
         check_program(loaded('directory = "nowhere"\n' + GOOD))
 
@@ -407,92 +234,6 @@ def test_bounds_are_a_list_and_infinity_stands_for_none(loaded):
 def test_an_option_that_the_study_refuses_names_its_line(loaded, line, words):
     with pytest.raises(InputError, match=rf"tune.toml, line 14: .*{words}"):
         loaded(f"{GOOD}[search]\n{line}\n")
-
-
-CONDITIONAL = """\
-command = ["./train", "--depth={depth}", "{python}"]
-constraints = [
-  "lr * batch <= 2",
-  "kind != 'deep' or depth > 1",
-]
-[parameters]
-kind = { type = "categorical", choices = ["flat", "deep"] }
-lr = { type = "real", low = 1e-4, high = 1e-1, log = true }
-depth = { type = "integer", low = 1, high = 9, when = { kind = ["deep"] } }
-batch = { type = "ordinal", values = [16, 32, 64] }
-[worth]
-lam = 0.1
-"""
-BELOW = """\
-[parameters.batch]
-type = "integer"
-low = 1
-high = 2
-when = { kind = [VALUES] }
-#"""
-
-
-def test_conditions_orders_and_constraints_are_read(loaded):
-    config = loaded(CONDITIONAL)
-    assert config.space["depth"] == sw.Integer(1, 9, when={"kind": ["deep"]})
-    assert config.space["batch"] == sw.Ordinal([16, 32, 64])
-    assert config.constraints == ("lr * batch <= 2", "kind != 'deep' or depth > 1")
-    text = description(config)
-    assert "depth is passed only when kind is 'deep'." in text
-    assert "Every trial satisfies lr * batch <= 2." in text
-    begun = [line for line in text.splitlines() if "kind = " in line]
-    assert begun
-    for line in begun:
-        assert ("depth = " in line) == ("kind = deep" in line)
-        assert "depth = 1," not in line
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "line", "says"),
-    [
-        ("lr * batch <= 2", "lr * btch <= 2", 3, "names 'btch'"),
-        ("kind != 'deep' or", "import os or", 4, "is no expression"),
-        ("lr * batch <= 2", "lr > 1", 2, "allow almost nothing"),
-        ('kind = ["deep"]', 'knd = ["deep"]', 9, "the space has no 'knd'"),
-        ('kind = ["deep"]', 'kind = ["shallow"]', 9, "is one of 'shallow'"),
-        ('when = { kind = ["deep"] }', "when = 3", 9, "must be a table"),
-        ("values = [16, 32, 64]", "values = [16, 16]", 10, "listed twice"),
-        # An error about one parameter may mention others; a condition may be below its parameter.
-        ("log = true }", "log = true, when = { dept = [1] } }", 8, "the space has no 'dept'"),
-        ("batch = {", BELOW.replace("VALUES", ""), 14, "when lists no value of 'kind'"),
-        ("batch = {", BELOW.replace("VALUES", '"shallow"'), 14, "is one of 'shallow'"),
-        ("values = [16, 32, 64]", 'values = [16], by = "size"', 10, '"rank", "value"'),
-    ],
-)
-def test_a_wrong_condition_is_refused_with_its_line(loaded, old, new, line, says):
-    with pytest.raises(InputError) as caught:
-        loaded(CONDITIONAL.replace(old, new))
-    assert str(caught.value).startswith(f"tune.toml, line {line}: "), caught.value
-    assert says in str(caught.value)
-
-
-def test_one_constraint_needs_no_list(loaded):
-    lines = CONDITIONAL.splitlines()
-    assert loaded("\n".join([lines[0], 'constraints = "lr <= 1"', *lines[5:]])).constraints == (
-        "lr <= 1",
-    )
-    with pytest.raises(InputError, match=r"tune\.toml, line 2: .*write <= for at most"):
-        loaded("\n".join([lines[0], 'constraints = "lr =< 1"', *lines[5:]]))
-
-
-def test_an_argument_about_an_inactive_parameter_is_left_out():
-    command = ["./train", "--depth={depth}", "{kind}"]
-    assert arguments(command, "arguments", {"kind": "flat", "lr": 0.1}, {}) == [
-        "./train",
-        "flat",
-        "--lr=0.1",
-    ]
-    assert arguments(command, "arguments", {"kind": "deep", "lr": 0.1, "depth": 3}, {}) == [
-        "./train",
-        "--depth=3",
-        "deep",
-        "--lr=0.1",
-    ]
 
 
 def test_the_check_says_what_lam_means(loaded):

@@ -3,11 +3,9 @@
 
 import json
 import os
-import select
 import signal
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -17,8 +15,9 @@ from stopwise.tools.runner import description, keep_copy, load, open_study, run_
 from stopwise.tools.runner.config_changes import changes, kept_copy
 from stopwise.tools.runner.process import start
 from stopwise.tools.runner.program_result import read_result
+from tests.support.processes import is_gone, parent_of, written
+from tests.support.programs import TIDYING, ended, with_child
 
-LINUX = sys.platform == "linux"
 TOML = """
 timeout = {timeout}
 max_trials = 2
@@ -42,16 +41,6 @@ def configured(tmp_path):
         return load(path)
 
     return make
-
-
-def ended(running, patience=30.0):
-    deadline = time.monotonic() + patience
-    while select.select([running], [], [], max(deadline - time.monotonic(), 0))[0]:
-        how = running.hear()
-        if how is not None:
-            running.close()
-            return how
-    return pytest.fail("the program did not end in time")
 
 
 def result(config):
@@ -193,64 +182,16 @@ def test_a_file_that_runs_is_accepted_by_the_check(tmp_path, choices):
 
 # ------------------------------------------------------- a supervisor that is killed
 
-PARENT = """
-import os, subprocess, sys, time
-child = '''
-import os, signal, sys, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-if sys.argv[1] == "away":
-    os.setsid()
-open("grandchild", "w").write(str(os.getpid()))
-time.sleep(600)
-'''
-subprocess.Popen([sys.executable, "-c", child, "HOW"])
-while not (os.path.exists("grandchild") and open("grandchild").read()):
-    time.sleep(0.01)
-open("pid", "w").write(str(os.getpid()))
-time.sleep(600)
-"""
 
-
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    stat = Path(f"/proc/{pid}/stat")
-    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-def is_gone(pid, patience=10.0):
-    deadline = time.monotonic() + patience
-    while is_alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    gone = not is_alive(pid)
-    if not gone:
-        os.kill(pid, signal.SIGKILL)
-    return gone
-
-
-def parent_of(pid):
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def written(path, patience=20.0):
-    deadline = time.monotonic() + patience
-    while not (path.exists() and path.read_text()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return int(path.read_text())
-
-
-@pytest.mark.parametrize("how", ["near", pytest.param("away", marks=[] if LINUX else [
-    pytest.mark.skip("needs a subreaper")])])  # fmt: skip
+@pytest.mark.skipif(sys.platform != "linux", reason="needs PR_SET_PDEATHSIG and /proc")
+@pytest.mark.parametrize("how", ["near", "away"])
 @pytest.mark.parametrize("whom", ["guard", "supervisor", "group of the guard"])
 def test_a_supervisor_that_is_killed_takes_everything_along(configured, tmp_path, how, whom):
-    config = configured(PARENT.replace("HOW", how))
+    then = 'open("pid", "w").write(str(os.getpid()))\ntime.sleep(600)'
+    config = configured(with_child(how, then))
     running = start(config, 0, {"x": 0.5})
-    program, grandchild = written(tmp_path / "pid"), written(tmp_path / "grandchild")
-    if whom == "supervisor" and not LINUX:
-        pytest.skip("its number is found in /proc")
+    program = int(written(tmp_path / "pid"))
+    grandchild = int(written(tmp_path / "grandchild"))
     if whom == "supervisor":
         os.kill(parent_of(program), signal.SIGKILL)
     elif whom == "guard":
@@ -266,12 +207,7 @@ def test_a_supervisor_that_is_killed_takes_everything_along(configured, tmp_path
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_end_reaches_the_program(configured, tmp_path, number):
-    code = (
-        "import signal, sys, time\n"
-        "signal.signal(signal.SIGTERM, lambda *_: (open('tidied', 'w').write('1'), sys.exit()))\n"
-        "open('ready', 'w').write('1')\ntime.sleep(600)"
-    )
-    running = start(configured(code), 0, {"x": 0.5})
+    running = start(configured(TIDYING), 0, {"x": 0.5})
     written(tmp_path / "ready")
     running.process.send_signal(number)
     assert ended(running).why == "terminated"

@@ -4,8 +4,8 @@
 import pytest
 
 from stopwise.errors import InputError
-from stopwise.tools.cli import main
 from stopwise.tools.runner import changes, description, keep_copy, load, new_study, run_trials
+from tests.support.commands import stopwise
 
 PROGRAM = """
 import json, sys
@@ -104,11 +104,7 @@ def test_limits_must_not_change_and_the_error_says_so(configured):
     assert "limits," not in str(refused.value).partition("afresh")[2]  # of what may change
 
 
-def test_a_run_in_which_all_break_a_limit_says_so(configured, monkeypatch, capsys):
-    config = configured("[-inf, -1.0]")
-    monkeypatch.setattr("sys.argv", ["stopwise", "run", str(config.path)])
-    with pytest.raises(SystemExit):
-        main()
-    said = capsys.readouterr().out
+def test_a_run_in_which_all_break_a_limit_says_so(configured):
+    said = stopwise("run", configured("[-inf, -1.0]").path).out
     assert "No trial has kept all limits." in said
     assert "No trial has succeeded" not in said

@@ -13,6 +13,7 @@ import pytest
 
 from stopwise.errors import InputError
 from stopwise.tools.runner import load, new_study, run_trials
+from tests.support.processes import is_alive, parent_of, written
 from tests.support.repository import SUPPORT
 
 TRAINER = SUPPORT / "trainer.py"
@@ -28,17 +29,20 @@ key = "loss"
 [worth]
 improvement = 0.1
 cost = 0.5
+[search]
+surrogate = "plain"
+{search}
 {rest}
 """
 
 
 @pytest.fixture
 def configured(tmp_path):
-    def make(*more, top="", high=1.0, rest=""):
+    def make(*more, top="", high=1.0, search="", rest=""):
         shutil.copy(TRAINER, tmp_path)
         path = tmp_path / "tune.toml"
         arguments = "".join(f', "{argument}"' for argument in more)
-        text = TUNE.format(more=arguments, top=top, high=high, rest=rest)
+        text = TUNE.format(more=arguments, top=top, high=high, search=search, rest=rest)
         path.write_text(text, encoding="utf-8")
         return load(path)
 
@@ -55,23 +59,14 @@ def driven(config, on_change=lambda *_: None):
     return run_trials(config, study, hear), study, lines
 
 
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def children_of(pid):
     if sys.platform != "linux":
         pytest.skip("asks /proc")
     found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
-            if int(parent) == pid and state != "Z":
-                found.append(int(stat.parent.name))
+            if parent_of(folder.name) == pid and is_alive(int(folder.name)):
+                found.append(int(folder.name))
     return found
 
 
@@ -112,8 +107,8 @@ def test_crashes_are_told_and_avoided(configured):
 
 def test_a_program_that_hangs_is_a_failed_trial_and_the_run_goes_on(configured, tmp_path):
     top = "timeout = 1.5\nworkers = 2\nmax_trials = 8"
-    never = '[search]\nstopping = { rule = "fixed", n = 100 }'
-    end, study, _ = driven(configured("--hang-once", top=top, rest=never))
+    never = 'stopping = { rule = "fixed", n = 100 }'
+    end, study, _ = driven(configured("--hang-once", top=top, search=never))
     assert end.why == "verdict"
     [hung] = [o for o in study.history if o.failed]
     assert "killed after" in hung.message
@@ -227,7 +222,6 @@ def test_interrupted_once_running_trials_finish_and_count(configured):
 def test_interrupted_twice_running_trials_stop_and_stay_open(configured, signals, tmp_path):
     config = configured("--hang-once", top="workers = 2")
     begin = time.monotonic()
-    (tmp_path / "grandchild.pid").unlink(missing_ok=True)
 
     def react(study, line):
         if len(study.history) == 3 and not sent:
@@ -250,8 +244,7 @@ def test_a_machine_that_shuts_down_signals_everybody(configured, tmp_path):
 
     def react(_, line):
         if " started: " in line:
-            while not (tmp_path / "grandchild.pid").exists():
-                time.sleep(0.01)
+            written(tmp_path / "grandchild.pid")
             [program] = children_of(supervisor())
             os.kill(program, signal.SIGTERM)
             time.sleep(0.1)
@@ -267,8 +260,7 @@ def test_a_program_that_somebody_kills_has_failed(configured, tmp_path):
 
     def react(_, line):
         if " started: " in line:
-            while not (tmp_path / "grandchild.pid").exists():
-                time.sleep(0.01)
+            written(tmp_path / "grandchild.pid")
             os.kill(supervisor(), signal.SIGTERM)
 
     end, study, _ = driven(config, react)
@@ -285,7 +277,7 @@ def test_handlers_are_restored(configured):
 
 
 def test_a_value_beyond_the_bounds_ends_the_run_and_its_trial_stays_open(configured):
-    config = configured(rest="[search]\nbounds = [-inf, -1]\n")
+    config = configured(search="bounds = [-inf, -1]")
     study = new_study(config)
     with pytest.raises(InputError, match=r"trial 0 has the value .* no value is above -1"):
         run_trials(config, study, lambda *_: None)

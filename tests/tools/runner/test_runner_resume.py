@@ -16,7 +16,8 @@ import time
 import pytest
 
 import stopwise as sw
-from stopwise.tools.cli import main
+from tests.support.commands import stopwise
+from tests.support.processes import written
 from tests.support.repository import ROOT, SUPPORT
 from tests.support.screen import screen
 
@@ -35,6 +36,8 @@ kind = "none"
 [worth]
 improvement = 1e-6
 cost = 1
+[search]
+surrogate = "plain"
 """
 
 
@@ -62,20 +65,9 @@ def begun(folder, *arguments):
     )
 
 
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Exit code, output and errors of a run to its end, in this process."""
-
-    def call(folder, *arguments):
-        monkeypatch.setattr(
-            sys, "argv", ["stopwise", "run", str(folder / "tune.toml"), *arguments]
-        )
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
+def run(folder, *arguments):
+    """A run to its end, in this process."""
+    return stopwise("run", folder / "tune.toml", *arguments)
 
 
 def heard(process, *words):
@@ -91,7 +83,7 @@ def history_of(folder):
     return [(o.number, dict(o.params), o.value) for o in study.history], study.pending
 
 
-def test_the_example_runs(tmp_path, run):
+def test_the_example_runs(tmp_path):
     for name in ("tune.toml", "train.py"):
         shutil.copy(ROOT / "examples" / name, tmp_path)
     code, out, err = run(tmp_path)
@@ -103,7 +95,7 @@ def test_the_example_runs(tmp_path, run):
     assert "rmse" in (tmp_path / "tune.trials" / "0000" / "stdout").read_text()
 
 
-def test_run_again_after_the_end_says_so_and_starts_nothing(folder, run):
+def test_run_again_after_the_end_says_so_and_starts_nothing(folder):
     assert run(folder)[0] == 0
     before = history_of(folder)
     code, out, _ = run(folder)
@@ -113,7 +105,7 @@ def test_run_again_after_the_end_says_so_and_starts_nothing(folder, run):
     assert history_of(folder) == before
 
 
-def test_what_changed_is_said_and_limits_may(folder, run):
+def test_caps_and_prices_may_change_and_what_changed_is_said_once(folder):
     run(folder)
     changed(folder, "max_trials = 8", "max_trials = 9\ntimeout = 60")
     changed(folder, "cost = 1", "cost = 2")
@@ -138,7 +130,7 @@ def test_what_changed_is_said_and_limits_may(folder, run):
     ],
 )
 @pytest.mark.parametrize("arguments", [(), ("--check",)])
-def test_what_may_not_change_is_refused(folder, old, new, says, arguments, run):
+def test_what_may_not_change_is_refused(folder, old, new, says, arguments):
     changed(folder, "max_trials = 8", "max_trials = 1")
     run(folder)
     before = (folder / "tune.jsonl").read_bytes()
@@ -151,7 +143,7 @@ def test_what_may_not_change_is_refused(folder, old, new, says, arguments, run):
     assert (folder / "tune.jsonl").read_bytes() == before
 
 
-def test_a_wrong_key_of_the_value_is_corrected_before_anything_was_measured(folder, run):
+def test_a_wrong_key_of_the_value_is_corrected_before_anything_was_measured(folder):
     changed(folder, 'key = "loss"', 'key = "lost"')
     changed(folder, "max_trials = 8", "max_trials = 2")
     code, out, _ = run(folder)  # its two trials print no "lost"
@@ -168,7 +160,7 @@ def test_a_wrong_key_of_the_value_is_corrected_before_anything_was_measured(fold
     assert [o.value is None for o in sw.Study.load(folder / "tune.jsonl").history] == [False] * 2
 
 
-def test_a_key_may_change_while_no_trial_has_ended(folder, run):
+def test_a_key_may_change_while_no_trial_has_ended(folder):
     changed(folder, 'key = "loss"', 'key = "lost"')
     changed(folder, "max_trials = 8", "max_trials = 1")
     sw.Study(  # as a run leaves it that was interrupted in its first trial
@@ -177,6 +169,7 @@ def test_a_key_may_change_while_no_trial_has_ended(folder, run):
         max_trials=1,
         journal=folder / "tune.jsonl",
         value_name="lost",
+        surrogate="plain",
     ).ask()
     (folder / "tune.trials").mkdir()
     shutil.copy(folder / "tune.toml", folder / "tune.trials")
@@ -196,7 +189,7 @@ def test_a_key_may_change_while_no_trial_has_ended(folder, run):
         ('"none"', '"seconds"', "cost was None"),
     ],
 )
-def test_the_journal_itself_is_compared_too(folder, old, new, says, run):
+def test_the_journal_itself_is_compared_too(folder, old, new, says):
     changed(folder, "max_trials = 8", "max_trials = 1")
     run(folder)
     (folder / "tune.trials" / "tune.toml").unlink()
@@ -206,7 +199,7 @@ def test_the_journal_itself_is_compared_too(folder, old, new, says, run):
     assert says in err
 
 
-def test_too_many_failures(folder, run):
+def test_too_many_failures_end_the_run_with_exit_code_3(folder):
     changed(folder, '"trainer.py"', '"trainer.py", "--no-such-option"')
     code, out, _ = run(folder)
     assert code == 3
@@ -216,14 +209,14 @@ def test_too_many_failures(folder, run):
     assert run(folder)[0] == 0
 
 
-def test_a_run_that_stops_after_its_design_says_so(folder, run):
+def test_a_run_that_stops_after_its_design_says_so(folder):
     changed(folder, "max_trials = 8", "max_trials = 1")
     code, out, _ = run(folder)
     assert code == 0
     assert "No choice of the model was tried yet: this verdict rests on 1 evaluation that" in out
 
 
-def test_a_run_in_which_every_trial_failed(folder, run):
+def test_a_run_in_which_every_trial_failed(folder):
     changed(folder, '"trainer.py"', '"trainer.py", "--no-such-option"')
     changed(folder, "max_trials = 8", "max_trials = 2")
     for _ in range(2):  # the second run begins no trial, and answers the same
@@ -237,7 +230,7 @@ def test_a_run_in_which_every_trial_failed(folder, run):
     assert run(folder)[::2] == (0, "")  # one has succeeded
 
 
-def test_a_program_that_is_not_there(folder, run):
+def test_a_program_that_is_not_there_starts_nothing(folder):
     changed(folder, '"{python}"', '"./gone"')
     code, _, err = run(folder)
     assert code == 2
@@ -245,7 +238,7 @@ def test_a_program_that_is_not_there(folder, run):
     assert not (folder / "tune.jsonl").exists()
 
 
-def test_a_second_run_of_the_same_file_is_refused(folder, run):
+def test_a_second_run_of_the_same_file_is_refused(folder):
     changed(folder, '"trainer.py"', '"trainer.py", "--hang-once"')
     first = begun(folder)
     heard(first, " started: ")
@@ -257,7 +250,7 @@ def test_a_second_run_of_the_same_file_is_refused(folder, run):
     first.communicate(timeout=60)
 
 
-def test_a_folder_that_cannot_be_written(folder, run):
+def test_a_folder_that_cannot_be_written_is_one_message(folder):
     if os.geteuid() == 0:
         (folder / "tune.trials").write_text("a file where the folder should be")
     else:
@@ -272,7 +265,7 @@ def test_a_folder_that_cannot_be_written(folder, run):
 # ------------------------------------------------------------------------ interruptions
 
 
-def test_once(folder, run):
+def test_after_one_interrupt_the_running_trial_finishes_and_a_second_run_goes_on(folder):
     process = begun(folder)
     heard(process, "trial 2 started")
     process.send_signal(signal.SIGINT)
@@ -288,11 +281,11 @@ def test_once(folder, run):
 
 
 @pytest.mark.parametrize("signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)])
-def test_twice(folder, signals, run):
+def test_a_trial_that_was_stopped_is_run_again_with_the_same_parameters(folder, signals):
     changed(folder, '"trainer.py"', '"trainer.py", "--hang-once"')
     process = begun(folder)
     heard(process, "trial 0 started")
-    wait_for(folder / "grandchild.pid")
+    written(folder / "grandchild.pid")
     for number in signals:
         process.send_signal(number)
         time.sleep(0.2)
@@ -311,14 +304,7 @@ def test_twice(folder, signals, run):
     assert params[0] == params[1]
 
 
-def wait_for(path):
-    deadline = time.monotonic() + 30
-    while not (path.exists() and path.read_text()):
-        assert time.monotonic() < deadline, path
-        time.sleep(0.01)
-
-
-def test_a_terminal(folder):
+def test_ctrl_c_in_a_terminal_lets_the_running_program_finish(folder):
     """Ctrl-C in a real terminal reaches the run and not its programs, which have no terminal."""
     program = """
 import json, os, time
@@ -361,7 +347,7 @@ print(json.dumps({"loss": float(has_terminal)}))
     ("kills", "trials"), [(3, 8), pytest.param(40, 40, marks=pytest.mark.slow)]
 )
 def test_killed_at_random_moments_it_comes_to_the_same_end(
-    folder, tmp_path_factory, run, kills, trials
+    folder, tmp_path_factory, kills, trials
 ):
     """Nothing told is lost, and what is chosen afterwards is what would have been chosen."""
     changed(folder, "max_trials = 8", f"max_trials = {trials}")
@@ -386,7 +372,7 @@ def test_killed_at_random_moments_it_comes_to_the_same_end(
     assert history_of(folder) == history_of(alone)
 
 
-def test_killed_with_several_workers_every_trial_is_answered_once(folder, run):
+def test_killed_with_several_workers_every_trial_is_answered_once(folder):
     changed(folder, "max_trials = 8", "max_trials = 8\nworkers = 3")
     process = begun(folder)
     heard(process, "trial 5 started")

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """``stopwise run`` in stages: programs that are paused, taken up again, left, killed and wrong."""
 
-import os
+import contextlib
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -16,6 +15,7 @@ import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.tools.runner import description, load, load_study, new_study, run_trials
 from stopwise.tools.runner.process import RunningProgram
+from tests.support.processes import is_gone, state_of
 from tests.support.repository import ROOT, SUPPORT
 
 TUNE = """\
@@ -122,9 +122,8 @@ def states(folder):
     """The states of programs that are there, by the name of their folder."""
     found = {}
     for path in (folder / "tune.trials").glob("*/pid"):
-        stat = Path(f"/proc/{int(path.read_text() or 0)}/stat")
-        if stat.exists():
-            found[path.parent.name] = stat.read_text().rpartition(")")[2].split()[0]
+        with contextlib.suppress(OSError):  # it has ended
+            found[path.parent.name] = state_of(int(path.read_text() or 0))
     return found
 
 
@@ -144,11 +143,16 @@ def test_a_paused_program_stands_still_and_ends_with_the_run(tmp_path):
     assert states(tmp_path) == {}
 
 
-def test_two_at_a_time(tmp_path):
-    end, study, _ = driven(written(tmp_path, top="workers = 2"))
+def test_two_programs_run_at_a_time(tmp_path):
+    running = []
+
+    def count(study, _):
+        running.append(len(study.pending) - len(study.paused))
+
+    end, study, _ = driven(written(tmp_path, top="workers = 2"), count)
     assert end.why == "verdict"
     assert study.best is not None
-    assert not study.options.stages.usable
+    assert max(running) == 2
 
 
 @pytest.mark.parametrize(
@@ -192,14 +196,12 @@ def test_a_trial_that_fails_is_started_again_as_the_file_says(tmp_path):
 
 
 def test_a_timeout_counts_the_time_that_a_program_runs(tmp_path):
-    began = time.monotonic()
     rest = "[failures]\nstop_after = 1\n" + trouble("hang")
     path = written(tmp_path, kind="seconds", top="timeout = 0.7", rest=rest)
     end, study, _ = driven(path)
-    assert "killed after 0.7" in end.reason
+    assert re.search(r"killed after [\d.]+ s \(timeout = 0\.7\)", end.reason)
     [failed] = [o for o in study.history if o.failed]
     assert 0.7 <= failed.cost < 5.0
-    assert time.monotonic() - began > 0.7
 
 
 def begun(folder):
@@ -214,15 +216,6 @@ def begun(folder):
 
 def pids(folder):
     return [int(path.read_text()) for path in (folder / "tune.trials").glob("*/pid")]
-
-
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    stat = Path(f"/proc/{pid}/stat")
-    return not stat.exists() or " Z " not in stat.read_text()
 
 
 @pytest.mark.parametrize(
@@ -245,10 +238,7 @@ def test_a_run_that_is_killed_in_the_middle_of_a_trial_goes_on(
     process.send_signal(number)
     process.communicate(timeout=60)
     assert process.returncode == code
-    deadline = time.monotonic() + 20
-    while any(map(is_alive, pids(tmp_path))):  # paused ones too
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    assert all(map(is_gone, pids(tmp_path)))  # paused ones too
     path.write_text(path.read_text().replace("0.05", "0.0"))
     done = subprocess.run(
         [sys.executable, "-m", "stopwise.tools.cli", "run", "tune.toml"],

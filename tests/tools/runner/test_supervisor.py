@@ -10,11 +10,11 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from stopwise.tools.runner import supervisor
+from tests.support.processes import is_gone, parent_of, state_of
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 SLEEP = "echo $$ > program; exec sleep 600"
@@ -72,24 +72,6 @@ def supervised(tmp_path):
         one.process.wait(timeout=20)
 
 
-def is_gone(pid, patience=10.0):
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        stat = Path(f"/proc/{pid}/stat")
-        if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
-            return True
-        time.sleep(0.01)
-    return False
-
-
-def parent_of(pid):
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
 @pytest.mark.parametrize(("command", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", -9)])
 def test_an_end_is_told_with_its_code(supervised, command, code):
     [said] = supervised("sh", "-c", command).end()
@@ -131,7 +113,7 @@ def test_a_byte_stops_the_program_and_a_deaf_one_is_killed(supervised, deaf):
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_whose_runner_dies_is_killed_at_once(supervised, late):
+def test_a_program_whose_runner_dies_is_killed_at_once(supervised, late):
     """Also where it dies while a program that does not listen has time to tidy up."""
     one = supervised("sh", "-c", 'trap "" TERM; echo $$ > program; while :; do sleep 0.05; done')
     program = one.pid()
@@ -184,18 +166,18 @@ def stands_still(one):
 
 
 def test_a_program_is_paused_and_goes_on_and_its_pause_is_not_counted(supervised):
-    one = supervised("sh", "-c", COUNT, timeout=2.0)
+    one = supervised("sh", "-c", COUNT, timeout=1.0)
     one.pid()
     os.write(one.life, supervisor.PAUSE)
     assert stands_still(one)
-    time.sleep(2.0)  # longer than the timeout, which does not run
+    time.sleep(1.0)  # longer than the timeout, which does not run
     at = ticks(one)
     os.write(one.life, supervisor.PAUSE)  # twice is once
     os.write(one.life, supervisor.GO_ON)
     [said] = one.end()
     assert said["why"] == "timeout"
     assert said["exit"] == 7
-    assert 2.0 <= said["seconds"] < 4.0
+    assert 1.0 <= said["seconds"] < 3.0
     assert ticks(one) > at
 
 
@@ -216,8 +198,7 @@ def test_a_paused_program_and_what_it_started_die_with_the_runner(supervised):
     pid, child = one.pid(), one.pid("child")
     os.write(one.life, supervisor.PAUSE)
     assert stands_still(one)
-    state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
-    assert state == "T"  # it has left the group, and is paused too
+    assert state_of(child) == "T"  # it has left the group, and is paused too
     os.close(one.life)
     one.life = None
     one.end()

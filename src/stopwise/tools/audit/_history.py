@@ -115,7 +115,8 @@ class HistoryReader:
             return self._of_rows(read_table(data))
         if not len(history):
             raise _nothing(["the history is empty"])
-        varied = self.space if self.space is not None else getattr(data, "space", None)
+        study = getattr(data, "_study", data)  # of a result
+        varied = self.space if self.space is not None else getattr(study, "space", None)
         if varied is not None:
             check_columns(self.bounds, list(as_domain(varied).names))
             said = tuple(getattr(data, "notes", ()))
