@@ -38,7 +38,7 @@ def test_one_cost_per_row_where_rows_repeat(kind):
     assert [o.cost for o in study.history] == [costs[o.params["x"]] for o in study.history]
 
 
-def test_a_callable_is_asked_about_a_table_once():
+def test_a_callable_is_not_asked_about_the_whole_table_at_every_step():
     asked = []
 
     def price(params):

@@ -34,10 +34,9 @@ def test_a_domain_of_one_point(space):
 
 
 @pytest.mark.parametrize("value", [0.0, 3.0, -1e-5, 0.1 + 0.2, 12345.678])
-@pytest.mark.parametrize("lam", [1e-6, 1e-3])
 @pytest.mark.parametrize("space", [LINE, MIXED, TABLE], ids=["box", "mixed", "table"])
-def test_a_constant_objective_ends_with_the_initial_design(space, lam, value):
-    result = sw.minimize(lambda _: value, space, lam=lam)
+def test_a_constant_objective_ends_with_the_initial_design(space, value):
+    result = sw.minimize(lambda _: value, space, lam=1e-6)
     assert len(result.history) == 2 * (len(result.best.params) + 1)
     assert (result.verdict.rule, result.verdict.stop) == ("pbgi", True)
     assert result.best.value == value

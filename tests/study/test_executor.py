@@ -173,9 +173,9 @@ def test_processes_return_values_costs_and_errors(kind):
             in_another_process, LINE, lam=1e-3, cost="seconds", executor=executor, max_trials=8,
             start_from=[{"x": 0.9}],
         )  # fmt: skip
-    assert all(o.value is None or o.value >= 1 for o in result.history)
-    assert result.history.succeeded
-    assert result.best.value % 1e6 != os.getpid()
+    processes = {round(o.value - 1e6 * bowl(o.params)) for o in result.history.succeeded}
+    assert 1 <= len(processes) <= 2
+    assert os.getpid() not in processes
     failed = [o for o in result.history if o.failed]
     assert "RuntimeError: x = 0.9 in another process" in {o.message for o in failed}
     assert all(o.cost > 0 for o in result.history)

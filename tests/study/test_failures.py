@@ -9,6 +9,7 @@ import pytest
 
 import stopwise as sw
 from stopwise.acquisition import ACQUISITIONS, LogEIPC
+from stopwise.record.outcomes import Failed, Pruned
 from stopwise.stopping import RULES, FixedTrials
 from stopwise.study.budget import expected_range
 from stopwise.study.choosing import with_pending_believed
@@ -42,7 +43,9 @@ def test_a_failure_is_recorded_with_its_cost_and_message_and_the_study_goes_on(o
     def objective(params):
         return fails(params) if params["x"] < 0.4 else (params["x"] - 0.7) ** 2
 
-    result = sw.minimize(objective, LINE, lam=1e-3, cost=lambda p: 2.0 + p["x"], max_trials=25)
+    result = sw.minimize(
+        objective, LINE, lam=1e-3, cost=lambda p: 2.0 + p["x"], max_trials=25, surrogate="plain"
+    )
     failed = [o for o in result.history if o.failed]
     assert failed
     for o in failed:
@@ -336,16 +339,15 @@ def test_ten_failures_end_it_before_anything_was_learned():
     assert study.explain() == f"failures: {verdict.reason}."
 
 
-@pytest.mark.parametrize("acquisition", sw.acquisition.ACQUISITIONS)
-@pytest.mark.parametrize("space", [TABLE, LINE], ids=["table", "box"])
-def test_what_failed_is_not_tried_again(space, acquisition):
-    study = run(sw.Study(space, lam=1e-9, acquisition=acquisition), lambda p: p["x"], 6)
+@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+def test_on_a_line_nothing_next_to_a_failure_is_tried_again(acquisition):
+    study = run(sw.Study(LINE, lam=1e-9, acquisition=acquisition), lambda p: p["x"], 6)
     failed = []
     for _ in range(6):
         trial = study.ask()
-        assert trial.params not in failed
+        assert all(abs(trial.params["x"] - x) > 1e-6 for x in failed)
         study.tell(trial, None)
-        failed.append(trial.params)
+        failed.append(trial.params["x"])
 
 
 def test_a_rule_does_not_wait_for_a_region_that_fails():
@@ -391,3 +393,11 @@ def test_the_same_configuration_may_fail_twice_or_give_two_values():
         study.tell({"x": 0.77}, value)
     study.should_stop()
     assert study.ask().params != {"x": 0.77}
+
+
+def test_ten_breakdowns_end_a_study_and_ten_pruned_trials_do_not():
+    for outcome, ends in ((Failed("no luck"), True), (Pruned("at step 3"), False)):
+        study = sw.Study(LINE, lam=0.1, n_initial=20)
+        for _ in range(10):
+            study.tell(study.ask(), outcome)
+        assert study.should_stop().stop == ends

@@ -67,9 +67,9 @@ def test_a_wrapped_rule_is_replayed_with_other_lams(wrap):
 
 def test_the_lam_at_which_it_would_stop_now_does_and_less_does_not(long):
     now = sw.lam_ladder(long).stops_now
-    at, below = sw.lam_ladder(long, [now * (1 - 1e-9), now * (1 + 1e-9)])
-    assert at.stops_after is None or at.stops_after < len(long.history)
-    assert below.stops_after is not None
+    below, above = sw.lam_ladder(long, [now * (1 - 1e-9), now * (1 + 1e-9)])
+    assert below.stops_after is None or below.stops_after < len(long.history)
+    assert above.stops_after is not None
     assert now == pytest.approx(math.exp(long.traces[PBGI(1.0).key].current.value))
 
 

@@ -42,6 +42,13 @@ def test_without_the_option_they_are_refused_and_it_is_named():
     assert len(study.history) == 0
 
 
+@pytest.mark.parametrize("row", [{"x": 0.25}, {"x": 7.0}])
+def test_the_refusal_says_which_rows_there_are(row):
+    study = sw.Study(sw.Candidates([{"x": 0.0}, {"x": 0.5}, {"x": 1.0}]), lam=0.1)
+    with pytest.raises(InputError, match=r"is not one of the 3 candidates.*rows of Candidates"):
+        study.tell(row, 1.0)
+
+
 def test_they_count_as_found_and_all_candidates_are_still_tried():
     study = run(begun(stopping=NEVER))
     assert study.verdict.rule == "exhausted"

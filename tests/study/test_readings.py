@@ -50,7 +50,7 @@ def plain():
 # ------------------------------------------------------------------------------------ the numbers
 
 
-def test_they_are_those_of_the_belief(default):
+def test_weights_and_trust_are_those_of_the_belief(default):
     belief, readings = default.snapshot().belief, default.readings()
     assert [r.weight for r in readings.entries] == pytest.approx(belief.objective.weights)
     assert sum(r.weight for r in readings.entries) == pytest.approx(1.0)
@@ -142,7 +142,7 @@ def test_one_choice_is_not_choices():
     )
 
 
-def test_a_plain_study_says_what_it_said(plain):
+def test_a_plain_study_says_nothing_of_readings_or_discounts(plain):
     text = plain.explain() + plain.should_stop().reason + str(plain.guarantee())
     assert not re.search("believed|reads|readings|discount", text)
 

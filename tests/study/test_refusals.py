@@ -44,7 +44,7 @@ ACCEPTED_VALUES = [
 
 @pytest.fixture
 def started():
-    """A study in the middle: told, pending, recorded, and one trial of another study."""
+    """A study in the middle: four trials are told, signals are recorded, and one is pending."""
     study = sw.Study(MIXED, lam=0.01, cost="reported", n_initial=3)
     for i in range(4):
         study.tell(study.ask(), math.cos(i), cost=1.0 + i)

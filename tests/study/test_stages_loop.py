@@ -101,8 +101,10 @@ def test_runs_that_break_diverge_or_end_are_failures() -> None:
             yield step, math.nan if 0.5 < x < 0.6 and step == 3 else each
 
     result = run(unruly, n_initial=12)
-    said = {o.message for o in result.history if o.failed}
+    said = " | ".join(o.message for o in result.history if o.failed)
     assert "RuntimeError: out of memory" in said
+    assert "the value was nan" in said
+    assert "of 9 without a word" in said
     assert result.best is not None
 
 

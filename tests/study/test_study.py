@@ -106,8 +106,13 @@ def test_what_is_handed_out_can_be_changed_without_harm():
     study.tell(trial, 1.0)
     assert study.history[0].params == asked
     study.best.params.clear()
-    study.traces.clear()
     assert study.best.params == asked
+    run(study, valley, 5)
+    study.should_stop()
+    recorded = dict(study.traces)
+    assert recorded
+    study.traces.clear()
+    assert study.traces == recorded
 
 
 def test_params_come_back_as_they_were_given():

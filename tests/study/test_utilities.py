@@ -3,7 +3,6 @@
 
 import json
 import math
-import runpy
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from stopwise.acquisition import PBGI, LogEIPC
 from stopwise.errors import InputError, InputTypeError
 from stopwise.stopping import make_rule
 from stopwise.study.budget import expected_range
-from tests.support.repository import ROOT
 
 TABLE = sw.Candidates([{"x": i / 24, "z": (11 * i % 25) / 24} for i in range(25)])
 BOX = {"x": sw.Real(0.0, 1.0)}
@@ -87,7 +85,7 @@ def test_whenever_the_rule_goes_on_the_choice_is_worth_its_price(domain, utility
             assert gain == pytest.approx(study.promises[-1].promised, rel=1e-9)
             checked += 1
         study.tell(trial, error(trial.params))
-    assert checked or study.should_stop().stop
+    assert checked
 
 
 def test_the_lowest_fair_value_is_above_the_incumbents_worth_when_the_rule_stops():
@@ -138,7 +136,8 @@ def test_a_level_out_of_reach_stops_where_a_straight_line_would_go_on():
 @pytest.mark.parametrize("acquisition", ["pbgi", "eic", "logeipc", "lcb", "ts", "pbgi-d"])
 def test_every_acquisition_can_choose(acquisition):
     study = sw.Study(BOX, utility=SIGMOID, acquisition=acquisition, **PLAIN)
-    assert len(run(study, 7).history) >= 5
+    assert len(run(study, 7).history) == 7
+    assert len(study.promises) == 2
 
 
 def test_tolerances_of_other_rules_stay_in_units_of_the_objective():
@@ -184,7 +183,7 @@ def test_failures_count_with_their_chance():
     assert chance < 1.0
 
 
-def test_limits_and_a_fallback():
+def test_gains_are_counted_from_what_the_fallback_is_worth():
     study = sw.Study(
         BOX, utility=SIGMOID, limits={"harm": (None, 1.0)}, fallback=0.6, surrogate="plain"
     )
@@ -195,10 +194,11 @@ def test_limits_and_a_fallback():
 
 
 @pytest.mark.parametrize("noise", [0.01, "learn"])
-def test_noise(noise):
+def test_with_noise_no_promise_and_no_gain_is_negative(noise):
     rng = np.random.default_rng(0)
     study = sw.Study(BOX, utility=SIGMOID, noise=noise, **PLAIN)
     run(study, 8, lambda params: error(params) + 0.1 * rng.standard_normal())
+    assert len(study.promises.told) == 3
     assert all(p.promised >= 0.0 and p.delivered >= 0.0 for p in study.promises.told)
     assert study.best.std > 0.0
 
@@ -232,7 +232,7 @@ def test_delivered_gains_are_differences_of_worth():
 # ------------------------------------------------------------------- looking, replay, resume
 
 
-def test_replay_is_live_and_looking_changes_nothing(tmp_path):
+def test_replay_is_live_and_looking_changes_nothing():
     paths = []
     for looked_at in (False, True):
         study = sw.Study(BOX, utility=SIGMOID, seed=5, **PLAIN)
@@ -317,14 +317,11 @@ def test_one_that_goes_the_wrong_way_is_refused_by_the_study():
         sw.Study(BOX, utility=3.0)
 
 
-def test_minimize_and_maximize_take_it():
-    result = sw.maximize(
-        lambda p: -error(p), BOX, utility=sw.utility.sigmoid(-0.4, 0.1, 12), max_trials=7, **PLAIN
-    )
-    assert result.verdict.stop
-    assert result.best.value <= 1.0
-
-
-def test_the_example_runs_as_it_stands(capsys):
-    runpy.run_path(str(ROOT / "examples" / "bonus.py"), run_name="__main__")
-    assert "dollars spent" in capsys.readouterr().out
+def test_minimize_and_maximize_take_a_utility():
+    """A sigmoid in the value, and the same one in its negative."""
+    low = sw.minimize(error, BOX, utility=SIGMOID, max_trials=7, **PLAIN)
+    mirrored = sw.utility.sigmoid(at=-0.4, width=0.1, height=12.0, unit="dollars")
+    high = sw.maximize(lambda p: -error(p), BOX, utility=mirrored, max_trials=7, **PLAIN)
+    assert [o.params for o in high.history] == [o.params for o in low.history]
+    assert high.worth == pytest.approx(low.worth, rel=1e-12)
+    assert high.verdict.reason == low.verdict.reason
