@@ -104,7 +104,7 @@ def test_failures_have_no_bounds(told):
         ("minimize", None, (-math.inf, math.inf)),
     ],
 )
-def test_the_belief_has_them_in_the_units_that_are_minimised(kind, direction, bounds, inside):
+def test_the_belief_has_bounds_in_the_units_that_are_minimised(kind, direction, bounds, inside):
     study = kind(LINE, lam=1e-6, direction=direction, bounds=bounds, n_initial=3)
     for _ in range(6):
         study.should_stop()
@@ -120,7 +120,7 @@ def test_the_belief_has_them_in_the_units_that_are_minimised(kind, direction, bo
             assert (law.log_ei(low).value == -math.inf).all()
 
 
-def test_minimize_and_maximize_take_them():
+def test_minimize_and_maximize_take_bounds():
     seen = []
 
     def objective(params):
@@ -134,7 +134,7 @@ def test_minimize_and_maximize_take_them():
     assert sw.minimize(lambda p: p["x"], LINE, lam=0.1, bounds=(0, 1)).options.bounds == (0.0, 1.0)
 
 
-def test_a_journal_keeps_them_and_a_resume_may_not_change_them(tmp_path):
+def test_a_journal_keeps_bounds_and_a_resume_may_not_change_them(tmp_path):
     path = tmp_path / "run.jsonl"
     study = sw.Study(LINE, lam=0.1, bounds=(0, np.float64(3.0)), journal=path)
     study.tell(study.ask(), 1.0)

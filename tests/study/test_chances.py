@@ -69,7 +69,7 @@ def test_a_gain_counts_with_the_chance_to_succeed():
     check_gradient(score, X)
 
 
-def test_it_does_not_go_back_to_the_corner_that_fails():
+def test_a_corner_that_fails_is_left_alone_after_a_few_failures():
     """The values grow better towards a corner in which every evaluation fails."""
 
     def corner(p):

@@ -169,13 +169,13 @@ def test_maximising_shows_values_as_told():
     assert {rung.best for rung in sw.lam_ladder(study)} == {-1.0}
 
 
-def test_explain_shows_it(long):
+def test_explain_shows_the_ladder(long):
     assert "  lam = 1e-09 (given): not yet (" in long.explain()
     assert "under PBGI another lam would have chosen otherwise" in long.explain()
     assert "When other lams" not in run(None, "gss", most=5).explain()
 
 
-def test_the_page_runs(capsys):
+def test_the_code_of_the_page_about_lam_runs(capsys):
     page = (ROOT / "docs" / "how-to" / "lam.md").read_text("utf-8")
     [code] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     exec(code, {})  # noqa: S102  the page's own

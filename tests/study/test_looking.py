@@ -89,7 +89,7 @@ def test_a_study_that_is_looked_at_takes_the_same_path(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["box", "budget-finite", "noise-given"])
-def test_so_does_a_study_in_which_others_may_choose(name, tmp_path):
+def test_a_study_in_which_others_may_choose_takes_the_same_path_too(name, tmp_path):
     plain = journal_of(name, tmp_path / "plain.jsonl", lambda study: study, ExternalStudy)
     looked_at = journal_of(name, tmp_path / "looked_at.jsonl", LookedAt, ExternalStudy)
     assert looked_at == plain

@@ -38,7 +38,7 @@ def test_names_change_no_decision():
     assert plain.verdict.value == named.verdict.value
 
 
-def test_verdict_explanation_ladder_and_guarantee_speak_them():
+def test_verdict_explanation_ladder_and_guarantee_use_the_names():
     study = run(**NAMED)
     assert "expected to lower misread % by " in study.verdict.reason
     assert " and costs $2." in study.verdict.reason
@@ -77,7 +77,7 @@ def test_seconds_have_their_unit():
     assert run(cost="seconds", trials=0, cost_unit="$").options.units.cost(2.0) == "$2"
 
 
-def test_a_journal_holds_them_and_a_resume_may_change_them(tmp_path):
+def test_a_journal_holds_the_names_and_a_resume_may_change_them(tmp_path):
     path = tmp_path / "run.jsonl"
     study = sw.Study(LINE, lam=0.1, journal=path, **NAMED)
     header = json.loads(path.read_text().splitlines()[0])
@@ -143,7 +143,7 @@ def test_a_name_of_which_more_is_better_asks_for_the_direction(name):
 
 
 @pytest.mark.filterwarnings("error")
-def test_nobody_is_asked_who_has_said_it():
+def test_nobody_is_asked_who_has_said_the_direction():
     sw.Study(LINE, lam=0.1, value_name="accuracy", direction="minimize")
     sw.Study(LINE, lam=0.1, value_name="accuracy", direction="maximize")
     sw.Study(LINE, lam=0.1, value_name="misread %")

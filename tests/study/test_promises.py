@@ -259,7 +259,7 @@ def test_a_journal_from_before_promises_goes_on_with_new_ones(tmp_path):
 # ------------------------------------------------------------------- others choose
 
 
-def test_choices_of_others_promise_nothing():
+def test_choices_of_others_promise_nothing_and_ours_do():
     study = ExternalStudy(BOX, lam=1e-4)
     for i in range(9):
         trial = study.begin({"x": (i * 0.37) % 1, "z": (i * 0.61) % 1})
