@@ -11,7 +11,7 @@ from stopwise.record.events import TrialAmended
 from stopwise.record.journal import look_at
 from stopwise.record.outcomes import Failed, Pruned
 from stopwise.study.external import ExternalStudy
-from tests.support.resuming import quietly_resumed
+from tests.support.resuming import journal_lines, quietly_resumed
 from tests.support.sealing import sealed_again
 
 SPACE = {"x": sw.Real(0, 1), "n": sw.Integer(1, 8)}
@@ -251,7 +251,7 @@ def test_a_journal_that_amends_what_was_not_told_is_damaged(tmp_path):
     study = run(sw.Study(SPACE, lam=1.0, journal=path), 1)
     study.amend(0, 0.9)
     study.close()
-    lines = [line for line in look_at(path).lines if line.get("event") != "tell"]
+    lines = [line for line in journal_lines(path) if line.get("event") != "tell"]
     path.write_bytes(sealed_again(lines))
     with pytest.raises(JournalError, match="trial 0 is amended and was not told"):
         sw.Study.resume(path)

@@ -116,7 +116,7 @@ def test_where_there_are_constraints_pairs_are_allowed_ones():
     for params in study.domain.decode(study.domain.sobol(20, np.random.default_rng(0))):
         study.tell(params, params["a"])
     first, second = study.importance()
-    assert (first.name, first.share) == ("a", pytest.approx(18 / 20, abs=0.03))
+    assert (first.name, first.share) == ("a", pytest.approx(18 / 20, abs=0.05))
     assert second.share < 0.02
 
 

@@ -135,7 +135,8 @@ def test_a_level_out_of_reach_stops_where_a_straight_line_would_go_on():
 
 @pytest.mark.parametrize("acquisition", ["pbgi", "eic", "logeipc", "lcb", "ts", "pbgi-d"])
 def test_every_acquisition_can_choose(acquisition):
-    study = sw.Study(BOX, utility=SIGMOID, acquisition=acquisition, **PLAIN)
+    never = sw.stopping.FixedTrials(9)
+    study = sw.Study(BOX, utility=SIGMOID, acquisition=acquisition, stopping=never, **PLAIN)
     assert len(run(study, 7).history) == 7
     assert len(study.promises) == 2
 
@@ -196,7 +197,8 @@ def test_gains_are_counted_from_what_the_fallback_is_worth():
 @pytest.mark.parametrize("noise", [0.01, "learn"])
 def test_with_noise_no_promise_and_no_gain_is_negative(noise):
     rng = np.random.default_rng(0)
-    study = sw.Study(BOX, utility=SIGMOID, noise=noise, **PLAIN)
+    never = sw.stopping.FixedTrials(9)
+    study = sw.Study(BOX, utility=SIGMOID, noise=noise, stopping=never, **PLAIN)
     run(study, 8, lambda params: error(params) + 0.1 * rng.standard_normal())
     assert len(study.promises.told) == 3
     assert all(p.promised >= 0.0 and p.delivered >= 0.0 for p in study.promises.told)
