@@ -69,8 +69,8 @@ def test_a_straight_line_makes_the_plain_decisions_at_a_scaled_lam(surrogate, di
     "utility",
     [
         SIGMOID,
-        sw.utility.threshold(at=0.3, slope=30.0),
-        sw.utility.piecewise([(0.1, 40.0), (0.6, 40.0 / 3), (0.9, 0.0)]),
+        sw.utility.threshold(at=-0.4, slope=30.0),
+        sw.utility.piecewise([(-0.5, 40.0), (0.1, 40.0 / 3), (0.9, 0.0)]),
     ],
 )
 def test_whenever_the_rule_goes_on_the_choice_is_worth_its_price(domain, utility):
