@@ -4,6 +4,7 @@
 import copy
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -18,11 +19,6 @@ from stopwise.record.journal import file as file_module
 from stopwise.record.outcomes import Pruned
 
 SPACE = {"x": sw.Real(0.0, 1.0)}
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.jsonl"
 
 
 def begun(path, trials=2):
@@ -268,7 +264,7 @@ def test_whatever_an_objective_raises_is_written(path, error):
     assert failed
     assert all(type(error).__name__ in o.message for o in failed)
     assert sw.Study.load(path).history == result.history
-    assert result.history[0].message.encode() is not None
+    assert not any(re.search("[\ud800-\udfff]", o.message) for o in failed)
 
 
 @pytest.mark.parametrize("told", [{"message": "\ud800"}, {"value": Pruned("\ud800")}])

@@ -70,11 +70,3 @@ def test_version_0_1_said_pruned_in_the_message():
     line = {"value": None, "message": "pruned at step 7"}
     assert outcome_from_json(line) == Pruned("pruned at step 7")
     assert outcome_from_json({"value": None, "message": "died"}) == Failed("died")
-
-
-def test_ten_breakdowns_end_a_study_and_ten_pruned_trials_do_not():
-    for outcome, ends in ((Failed("no luck"), True), (Pruned("at step 3"), False)):
-        study = sw.Study(LINE, lam=0.1, n_initial=20)
-        for _ in range(10):
-            study.tell(study.ask(), outcome)
-        assert study.should_stop().stop == ends

@@ -43,12 +43,12 @@ def test_no_promises_come_to_nothing():
     [TrialAsked(TRIAL, designed=False, fitted=FITTED, promised=0.25), TrialTold(TOLD, 0.125)],
     ids=["ask", "tell"],
 )
-def test_a_journal_holds_them(event):
+def test_a_journal_brings_promises_back(event):
     line = json.loads(json.dumps(as_line(event, CODEC)))
     assert from_line(line, CODEC) == event
 
 
-def test_a_journal_without_them_is_as_before():
+def test_a_line_without_a_promise_has_no_key_for_it():
     asked = as_line(TrialAsked(TRIAL, designed=True, fitted=None), CODEC)
     assert list(asked) == ["event", "trial", "params", "expected_cost", "designed", "fitted"]
     assert "delivered" not in as_line(TrialTold(TOLD), CODEC)

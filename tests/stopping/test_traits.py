@@ -130,7 +130,7 @@ def test_wrappers_pass_on_what_they_do_not_change():
     ],
     ids=str,
 )
-def test_memory(rule, memory):
+def test_how_many_records_a_verdict_reads(rule, memory):
     assert traits_of(rule).memory == memory
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A report that was wrong is amended: everything is believed anew, and the record stays."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -10,10 +8,11 @@ import stopwise as sw
 from stopwise.core.beliefs.refits import RefitAtSizes, RefitWhenGrown
 from stopwise.errors import InputError, InputTypeError, JournalError
 from stopwise.record.events import TrialAmended
-from stopwise.record.journal import ResumeWarning, look_at
+from stopwise.record.journal import look_at
 from stopwise.record.outcomes import Failed, Pruned
-from stopwise.record.state import State
 from stopwise.study.external import ExternalStudy
+from tests.support.resuming import journal_lines, quietly_resumed
+from tests.support.sealing import sealed_again
 
 SPACE = {"x": sw.Real(0, 1), "n": sw.Integer(1, 8)}
 POINTS = [{"x": (0.37 * i) % 1, "n": 1 + (3 * i) % 8} for i in range(8)]
@@ -52,7 +51,7 @@ def test_what_is_believed_is_as_if_it_had_been_told_right(options, wrong):
     assert study.promises == right.promises
 
 
-def test_a_value_that_was_none_is_taken_back():
+def test_a_value_that_was_wrong_is_taken_back_as_a_failure():
     right, study = told(), told()
     study.should_stop()
     study.amend(2, None, message="the flask was dirty")
@@ -85,12 +84,6 @@ class RarelyFitted(sw.Study):
     _refits = AtFewSizes()
 
 
-def resumed(kind, path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResumeWarning)
-        return kind.resume(path, again=False)
-
-
 @pytest.mark.parametrize("kind", [sw.Study, RarelyFitted])
 @pytest.mark.parametrize("noise", [None, "learn"])
 def test_an_amended_study_goes_on_bit_for_bit_after_a_resume(tmp_path, kind, noise):
@@ -101,7 +94,7 @@ def test_an_amended_study_goes_on_bit_for_bit_after_a_resume(tmp_path, kind, noi
     study.amend(4, 0.9)
     study.amend(7, cost=3.5)
     copy.write_bytes(path.read_bytes())
-    other = resumed(kind, copy)
+    other = quietly_resumed(copy, kind, again=False)
     for each in (study, other):
         each.tell(pending, value_of(pending.params), cost_of(pending.params))
         run(each, 3)
@@ -241,17 +234,18 @@ def test_nothing_told_is_nothing_to_amend():
         sw.Study(SPACE, lam=1.0).amend(0, 1.0)
 
 
-def test_a_journal_that_amends_what_was_not_told_is_damaged(tmp_path):
+def test_an_amendment_that_is_applied_already_changes_nothing():
     study = run(sw.Study(SPACE, lam=1.0), 1)
-    amended = TrialAmended(study.history[0])
-    assert study._context.state.after(amended) is study._context.state  # it happened already
-    with pytest.raises(ValueError, match="trial 0 is amended and was not told"):
-        State().after(amended)
-    assert issubclass(JournalError, OSError)
+    state = study._context.state
+    assert state.after(TrialAmended(study.history[0])) is state
 
 
-@pytest.mark.parametrize("row", [{"x": 0.25}, {"x": 7.0}])
-def test_data_off_the_table_are_refused_with_what_can_be_done(row):
-    study = sw.Study(sw.Candidates([{"x": 0.0}, {"x": 0.5}, {"x": 1.0}]), lam=0.1)
-    with pytest.raises(InputError, match=r"is not one of the 3 candidates.*rows of Candidates"):
-        study.tell(row, 1.0)
+def test_a_journal_that_amends_what_was_not_told_is_damaged(tmp_path):
+    path = tmp_path / "run.jsonl"
+    study = run(sw.Study(SPACE, lam=1.0, journal=path), 1)
+    study.amend(0, 0.9)
+    study.close()
+    lines = [line for line in journal_lines(path) if line.get("event") != "tell"]
+    path.write_bytes(sealed_again(lines))
+    with pytest.raises(JournalError, match="trial 0 is amended and was not told"):
+        sw.Study.resume(path)

@@ -3,17 +3,16 @@
 
 import json
 import math
-import warnings
 
 import numpy as np
 import pytest
 
 import stopwise as sw
 from stopwise.errors import InputError, InputTypeError
-from stopwise.record.journal import ResumeWarning
 from stopwise.record.outcomes import Completed, Failed
 from stopwise.study import StudyOptions
 from stopwise.study.external import ExternalStudy
+from tests.support.resuming import quietly_resumed
 from tests.support.sealing import sealed_again
 
 LINE = {"x": sw.Real(0, 1)}
@@ -105,7 +104,7 @@ def test_failures_have_no_bounds(told):
         ("minimize", None, (-math.inf, math.inf)),
     ],
 )
-def test_the_belief_has_them_in_the_units_that_are_minimised(kind, direction, bounds, inside):
+def test_the_belief_has_bounds_in_the_units_that_are_minimised(kind, direction, bounds, inside):
     study = kind(LINE, lam=1e-6, direction=direction, bounds=bounds, n_initial=3)
     for _ in range(6):
         study.should_stop()
@@ -121,7 +120,7 @@ def test_the_belief_has_them_in_the_units_that_are_minimised(kind, direction, bo
             assert (law.log_ei(low).value == -math.inf).all()
 
 
-def test_minimize_and_maximize_take_them():
+def test_minimize_and_maximize_take_bounds():
     seen = []
 
     def objective(params):
@@ -135,13 +134,7 @@ def test_minimize_and_maximize_take_them():
     assert sw.minimize(lambda p: p["x"], LINE, lam=0.1, bounds=(0, 1)).options.bounds == (0.0, 1.0)
 
 
-def resumed(path, **given):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResumeWarning)
-        return sw.Study.resume(path, **given)
-
-
-def test_a_journal_keeps_them_and_a_resume_may_not_change_them(tmp_path):
+def test_a_journal_keeps_bounds_and_a_resume_may_not_change_them(tmp_path):
     path = tmp_path / "run.jsonl"
     study = sw.Study(LINE, lam=0.1, bounds=(0, np.float64(3.0)), journal=path)
     study.tell(study.ask(), 1.0)
@@ -149,13 +142,13 @@ def test_a_journal_keeps_them_and_a_resume_may_not_change_them(tmp_path):
     header = json.loads(path.read_text("utf-8").splitlines()[0])
     assert header["options"]["bounds"] == [0.0, 3.0]
     for same in ({}, {"bounds": (0, 3)}, {"bounds": [0.0, np.float64(3)]}):
-        study = resumed(path, **same)
+        study = quietly_resumed(path, **same)
         assert study.options.bounds == (0.0, 3.0)
         study.close()
     assert sw.Study.load(path).options.bounds == (0.0, 3.0)
     for other in ((0, None), None, (1, 3)):
         with pytest.raises(InputError, match=r"bounds was \[0.0, 3.0\] and is now"):
-            resumed(path, bounds=other)
+            quietly_resumed(path, bounds=other)
 
 
 def test_a_journal_from_before_bounds_has_none(tmp_path):
@@ -164,8 +157,8 @@ def test_a_journal_from_before_bounds_has_none(tmp_path):
     header = json.loads(path.read_text("utf-8"))
     del header["options"]["bounds"]
     path.write_bytes(sealed_again([header]))
-    study = resumed(path)
+    study = quietly_resumed(path)
     assert study.options.bounds is None
     study.close()
     with pytest.raises(InputError, match=r"bounds was None and is now \[0.0, None\]"):
-        resumed(path, bounds=(0, None))
+        quietly_resumed(path, bounds=(0, None))

@@ -74,7 +74,10 @@ def test_constraints_are_never_violated(acquisition):
 def test_rules_that_draw_paths_know_conditions_and_constraints():
     study = sw.Study(SPACE, lam=1e-6, surrogate="plain", constraints="rate <= 0.1", stopping="prb")
     run(study, 13)
-    assert study.should_stop().rule
+    assert study.should_stop().rule == "prb"
+    recorded = [signal.value for signal in study.traces[study.rules[0].key]]
+    assert recorded
+    assert all(0.0 <= chance <= 1.0 for chance in recorded)
 
 
 def test_a_journal_holds_conditions_orders_and_expressions(tmp_path):
@@ -97,8 +100,8 @@ def test_a_journal_holds_conditions_orders_and_expressions(tmp_path):
         assert looked.space[name] == parameter
     with pytest.raises(InputError, match="constraints was"):
         sw.Study.resume(path, constraints=["rate <= 0.4"])
-    [would] = sw.replay(looked, sw.stopping.PBGI(1e-6))
-    assert would.rule.name == "pbgi"
+    [replayed] = sw.replay(looked, sw.stopping.PBGI(1e-6))
+    assert replayed.verdicts[max(replayed.verdicts)] == looked.should_stop()
 
 
 def test_a_function_is_handed_in_again(tmp_path):

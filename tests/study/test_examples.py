@@ -8,6 +8,7 @@ import pytest
 from tests.support.repository import ROOT
 
 SAYS = {
+    "bonus": ["dollars spent"],
     "repeats": ["again, worth", "cakes for", "±"],
     "price_list": ["dollars spent", "solvent:", "of the variation"],
     "toxic_corner": ["failed", "too toxic", ": stop", "toxicity 2."],

@@ -248,9 +248,9 @@ def warnings_of(study):
     return [line for line in study.explain().splitlines() if line.startswith("Warning")]
 
 
-def rescaled(rule, factor, *, noise=None, n=10):
-    """A study whose values spread by ``factor``, at a cost of 1, watching a rule."""
-    options = {"stopping": "immediate", "watch": [rule], "noise": noise, "surrogate": "plain"}
+def rescaled(rules, factor, *, noise=None, n=10):
+    """A study whose values spread by ``factor``, at a cost of 1, watching a rule or several."""
+    options = {"stopping": "immediate", "watch": rules, "noise": noise, "surrogate": "plain"}
     study = sw.Study(BOX, lam=factor, **options)
     for i in range(n):
         study.tell({"x": i * 10 / n}, factor * (math.sin(1.7 * i) + 0.1 * math.cos(40 * i)))
@@ -259,16 +259,18 @@ def rescaled(rule, factor, *, noise=None, n=10):
 
 @pytest.mark.parametrize("factor", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("noise", [None, "learn"])
-@pytest.mark.parametrize("part", [1e-5, 1e-3, 0.1, 1.0, 50.0])
-@pytest.mark.parametrize("rule", ["lam", "theta", "epsilon"])
-def test_ordinary_thresholds_are_not_warned_of(factor, noise, part, rule):
+def test_ordinary_thresholds_are_not_warned_of(factor, noise):
     spread = spread_of(rescaled(UCBLCB(), factor))
-    made = {
-        "lam": PBGI(part * spread),
-        "theta": UCBLCB(theta=part * spread),
-        "epsilon": ProbabilisticRegretBound(epsilon=part * spread),
-    }[rule]
-    assert warnings_of(rescaled(made, factor, noise=noise)) == []
+    rules = [
+        rule
+        for part in (1e-5, 1e-3, 0.1, 1.0, 50.0)
+        for rule in (
+            PBGI(part * spread),
+            UCBLCB(theta=part * spread),
+            ProbabilisticRegretBound(epsilon=part * spread),
+        )
+    ]
+    assert warnings_of(rescaled(rules, factor, noise=noise)) == []
 
 
 @pytest.mark.parametrize("factor", [1e-6, 1.0, 1e6])

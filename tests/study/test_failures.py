@@ -9,33 +9,19 @@ import pytest
 
 import stopwise as sw
 from stopwise.acquisition import ACQUISITIONS, LogEIPC
+from stopwise.record.outcomes import Failed, Pruned
 from stopwise.stopping import RULES, FixedTrials
 from stopwise.study.budget import expected_range
 from stopwise.study.choosing import with_pending_believed
 from tests.support.problems import branin
+from tests.support.small_studies import LINE, bowl, rows, run, valley
 
-LINE = {"x": sw.Real(0.0, 1.0)}
-TABLE = sw.Candidates([{"x": i, "y": (5 * i) % 7} for i in range(30)])
-
-
-def bowl(params):
-    return (params["x"] - 0.3) ** 2
-
-
-def valley(params):
-    return 0.1 * (params["x"] - 13) ** 2 + params["y"]
+TABLE = sw.Candidates(rows(30))
 
 
 def raises(params):
     message = f"no luck at {params['x']:.3f}"
     raise ArithmeticError(message)
-
-
-def run(study, objective, steps):
-    for _ in range(steps):
-        trial = study.ask()
-        study.tell(trial, objective(trial.params))
-    return study
 
 
 # -------------------------------------------------------------------------------- the record
@@ -57,7 +43,9 @@ def test_a_failure_is_recorded_with_its_cost_and_message_and_the_study_goes_on(o
     def objective(params):
         return fails(params) if params["x"] < 0.4 else (params["x"] - 0.7) ** 2
 
-    result = sw.minimize(objective, LINE, lam=1e-3, cost=lambda p: 2.0 + p["x"], max_trials=25)
+    result = sw.minimize(
+        objective, LINE, lam=1e-3, cost=lambda p: 2.0 + p["x"], max_trials=25, surrogate="plain"
+    )
     failed = [o for o in result.history if o.failed]
     assert failed
     for o in failed:
@@ -296,3 +284,120 @@ def test_a_cap_counts_failures():
         max_trials=11,
     )
     assert len(result.history) == 11
+
+
+# ---------------------------------------------------------------------- told one by one
+
+
+@pytest.mark.parametrize(
+    "reported", [None, math.nan, math.inf, -math.inf, np.nan, 10**400], ids=lambda v: str(v)[:9]
+)
+def test_a_failed_evaluation_is_recorded_with_its_cost_and_is_never_the_best(reported):
+    study = sw.Study(LINE, lam=0.1, cost="reported")
+    for i in range(5):
+        study.tell(study.ask(), 1.0 + i, cost=1.0)
+    study.should_stop()
+    trial = study.ask()
+    study.tell(trial, reported, cost=7.0, message="out of memory")
+    last = study.history[-1]
+    assert (last.value, last.failed, last.cost, last.message) == (None, True, 7.0, "out of memory")
+    assert study.spent == 12.0
+    assert study.best.value == 1.0
+    assert len(study.history) == 6
+    study.should_stop()
+    assert study.snapshot().n == 5
+
+
+def test_ten_failures_in_a_row_end_it_with_the_latest_message():
+    study = sw.Study(LINE, lam=1e-300)
+    run(study, bowl, 5)
+    for i in range(10):
+        assert not study.should_stop().stop
+        study.tell(study.ask(), None, message=f"crash {i}")
+    verdict = study.should_stop()
+    assert (verdict.stop, verdict.rule, verdict.value) == (True, "failures", 10.0)
+    assert verdict.reason == "the last 10 evaluations failed, the latest with 'crash 9': stop"
+    study.tell(study.ask(), 1.0)
+    assert study.should_stop().rule == "pbgi"
+
+
+def test_nine_failures_and_a_success_do_not_end_it():
+    study = sw.Study(LINE, lam=1e-300)
+    for i in range(30):
+        trial = study.ask()
+        study.tell(trial, bowl(trial.params) if i % 10 == 9 else None)
+        assert not study.should_stop().stop
+
+
+def test_ten_failures_end_it_before_anything_was_learned():
+    study = sw.Study(LINE, lam=0.1)
+    for _ in range(10):
+        study.tell(study.ask(), math.nan)
+    verdict = study.should_stop()
+    assert (verdict.rule, study.best) == ("failures", None)
+    assert study.result().best is None
+    assert study.explain() == f"failures: {verdict.reason}."
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+def test_on_a_line_nothing_next_to_a_failure_is_tried_again(acquisition):
+    study = run(sw.Study(LINE, lam=1e-9, acquisition=acquisition), lambda p: p["x"], 6)
+    failed = []
+    for _ in range(6):
+        trial = study.ask()
+        assert all(abs(trial.params["x"] - x) > 1e-6 for x in failed)
+        study.tell(trial, None)
+        failed.append(trial.params["x"])
+
+
+def test_a_rule_does_not_wait_for_a_region_that_fails():
+    def objective(params):
+        return None if params["x"] < 0.35 else (params["x"] - 0.3) ** 2
+
+    result = sw.minimize(objective, LINE, lam=1e-3, max_trials=60)
+    assert result.verdict.rule == "pbgi"
+    assert len(result.history) < 40
+    assert 0.35 <= result.best.params["x"] < 0.4
+
+
+def test_a_failure_is_known_to_the_next_verdict():
+    study = sw.Study({"n": sw.Integer(0, 9)}, lam=0.05, n_initial=3)
+    for n, value in ((0, 9.0), (1, 8.0), (2, 7.0)):
+        study.tell({"n": n}, value)
+    hopeful = study.should_stop()
+    assert not hopeful.stop
+    trial = study.ask()
+    study.tell(trial, None)
+    sober = study.should_stop()
+    assert sober != hopeful
+    assert sober.value < hopeful.value
+    assert [s.n for s in study.traces["sup_log_ei_per_cost"]] == [3]
+    assert study.should_stop() == sober
+
+
+def test_a_failed_configuration_that_succeeds_after_all_counts():
+    study = run(sw.Study(TABLE, lam=1e-9), valley, 6)
+    trial = study.ask()
+    study.tell(trial, None)
+    study.should_stop()
+    study.tell(trial.params, -50.0)
+    assert study.best.value == -50.0
+    study.should_stop()
+    at = study.domain.encode(trial.params)
+    assert study.snapshot().belief.objective.law(at).median == pytest.approx([-50.0], rel=1e-6)
+
+
+def test_the_same_configuration_may_fail_twice_or_give_two_values():
+    study = run(sw.Study(LINE, lam=1e-9), bowl, 5)
+    for value in (None, None, 0.4, 0.5):
+        study.tell({"x": 0.77}, value)
+    study.should_stop()
+    assert study.ask().params != {"x": 0.77}
+
+
+def test_ten_breakdowns_end_a_study_and_ten_pruned_trials_do_not():
+    for outcome, ends in ((Failed("no luck"), True), (Pruned("at step 3"), False)):
+        study = sw.Study(LINE, lam=0.1, n_initial=20)
+        for _ in range(10):
+            study.tell(study.ask(), outcome)
+        assert study.should_stop().stop == ends

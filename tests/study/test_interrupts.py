@@ -108,6 +108,26 @@ def is_interrupted(call, interrupt):
 LINES = list(lines_in(EventLog.commit, EventLog.settle, LineFile.write))
 
 
+def test_most_of_the_lines_are_reached(tmp_path):
+    """All but those that handle errors; where none is reached no interrupt below would arrive."""
+    codes, reached = {code for code, _ in LINES}, set()
+
+    def line(frame, event, _):
+        if event == "line":
+            reached.add((frame.f_code, frame.f_lineno))
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(lambda frame, *_: line if frame.f_code in codes else None)
+    try:
+        for call in calls(sw.Study(SPACE, lam=0.01, noise=0.01, journal=tmp_path / "run.jsonl")):
+            call()
+    finally:
+        sys.settrace(before)
+    assert {code.co_name for code, _ in reached} == {"commit", "settle", "write"}
+    assert len(reached & set(LINES)) >= 0.6 * len(LINES)
+
+
 @pytest.mark.parametrize(("code", "number"), LINES, ids=[f"{c.co_name}-{n}" for c, n in LINES])
 def test_an_interrupt_before_any_line_that_writes_or_applies(tmp_path, code, number):
     path = tmp_path / "run.jsonl"
@@ -142,38 +162,43 @@ def test_an_interrupt_before_any_line_in_a_study_in_stages(tmp_path, code, numbe
     assert len(study.pending) == len(study.paused) == 1
 
 
+@pytest.fixture
+def interrupted_after_its_event(monkeypatch):
+    """Makes a call that is interrupted when its event is written and applied."""
+
+    def made(call):
+        commit = EventLog.commit
+
+        def interrupted_commit(log, event, began=None):
+            commit(log, event, began)
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(EventLog, "commit", interrupted_commit)
+            with pytest.raises(KeyboardInterrupt):
+                call()
+
+    return made
+
+
 @pytest.mark.parametrize("ask", ["next", "ask"])
-def test_an_action_whose_call_was_interrupted_is_returned_by_the_next_one(monkeypatch, ask):
+def test_an_action_whose_call_was_interrupted_is_returned_by_the_next_one(
+    interrupted_after_its_event, ask
+):
     study = sw.Study(SPACE, lam=0.01, stages=sw.Stages([1, 3]))
-    commit = EventLog.commit
-
-    def interrupted_commit(log, event, began=None):
-        commit(log, event, began)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(EventLog, "commit", interrupted_commit)
-        with pytest.raises(KeyboardInterrupt):
-            getattr(study, ask)()
+    interrupted_after_its_event(getattr(study, ask))
     [lost] = study.pending
     action = study.next()
     assert (action.trial, action.to_step) == (lost, 1 if ask == "next" else 3)
     assert [trial.number for trial in study.ask(2)] == [1, 2]
 
 
-def test_a_trial_whose_ask_was_interrupted_is_returned_by_the_next_one(monkeypatch):
+def test_a_trial_whose_ask_was_interrupted_is_returned_by_the_next_one(
+    interrupted_after_its_event,
+):
     study = sw.Study(SPACE, lam=0.01)
-    commit = EventLog.commit
-
-    def interrupted_commit(log, event, began=None):
-        commit(log, event, began)
-        raise KeyboardInterrupt
-
     first = study.ask()
-    with monkeypatch.context() as patch:
-        patch.setattr(EventLog, "commit", interrupted_commit)
-        with pytest.raises(KeyboardInterrupt):
-            study.ask()
+    interrupted_after_its_event(study.ask)
     [_, lost] = study.pending
     assert study.ask() == lost
     assert study.ask().number == lost.number + 1

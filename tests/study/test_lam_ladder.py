@@ -67,9 +67,9 @@ def test_a_wrapped_rule_is_replayed_with_other_lams(wrap):
 
 def test_the_lam_at_which_it_would_stop_now_does_and_less_does_not(long):
     now = sw.lam_ladder(long).stops_now
-    at, below = sw.lam_ladder(long, [now * (1 - 1e-9), now * (1 + 1e-9)])
-    assert at.stops_after is None or at.stops_after < len(long.history)
-    assert below.stops_after is not None
+    below, above = sw.lam_ladder(long, [now * (1 - 1e-9), now * (1 + 1e-9)])
+    assert below.stops_after is None or below.stops_after < len(long.history)
+    assert above.stops_after is not None
     assert now == pytest.approx(math.exp(long.traces[PBGI(1.0).key].current.value))
 
 
@@ -169,13 +169,13 @@ def test_maximising_shows_values_as_told():
     assert {rung.best for rung in sw.lam_ladder(study)} == {-1.0}
 
 
-def test_explain_shows_it(long):
+def test_explain_shows_the_ladder(long):
     assert "  lam = 1e-09 (given): not yet (" in long.explain()
     assert "read off this trajectory; its choices do not depend on lam" in long.explain()
     assert "When other lams" not in run(None, "gss", most=5).explain()
 
 
-def test_the_page_runs(capsys):
+def test_the_code_of_the_page_about_lam_runs(capsys):
     page = (ROOT / "docs" / "how-to" / "lam.md").read_text("utf-8")
     [code] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     exec(code, {})  # noqa: S102  the page's own

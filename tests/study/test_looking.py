@@ -8,11 +8,10 @@ import pytest
 import stopwise as sw
 from stopwise.study.external import ExternalStudy
 from stopwise.study.options import names
+from tests.support.looked_at import LookedAt
 from tests.trajectories.studies import BOX, STUDIES, box, in_turn, lines_of, noisy_box
 
-LOOKS = [sw.acquisition.LogEIPC(), sw.acquisition.LCB(), sw.acquisition.ThompsonSampling()]
 LONGEST = 10  # evaluations, of which the design has 6 or 8 at most
-RULES = [sw.stopping.UCBLCB(), sw.stopping.SRGapMedian(), sw.stopping.PBGI(1e-3)]
 
 
 def failing_box(trial):
@@ -74,48 +73,6 @@ LOOKED_AT = {
 }  # fmt: skip
 
 
-def look_at(study):
-    """Everything that can be seen without asking or telling."""
-    assert repr(study)
-    assert study.spent >= 0
-    assert isinstance(study.pending, tuple)
-    assert study.promises.promised >= 0
-    if not study.history.succeeded:
-        return
-    assert study.best is not None or study.options.limits
-    snapshot = study.snapshot()
-    for acquisition in [*LOOKS, study.acquisition]:
-        if acquisition is not None:
-            snapshot.sup(acquisition)
-    if snapshot.t >= 0 and snapshot.has_incumbent:
-        for rule in RULES:
-            rule.signal(snapshot)
-
-
-class LookedAt:
-    """A study that is looked at before and after everything that is done to it."""
-
-    def __init__(self, study):
-        self._study = study
-
-    def __getattr__(self, name):
-        return getattr(self._study, name)
-
-    def ask(self):
-        look_at(self._study)
-        trial = self._study.ask()
-        look_at(self._study)
-        return trial
-
-    def tell(self, *told, **more):
-        self._study.tell(*told, **more)
-        look_at(self._study)
-
-    def should_stop(self):
-        look_at(self._study)
-        return self._study.should_stop()
-
-
 def journal_of(name, path, wrapped, kind=sw.Study):
     space, options, evaluate, trials, drive = LOOKED_AT[name]
     study = kind(space, journal=path, **{"surrogate": "plain", **options})  # the faster model
@@ -132,7 +89,7 @@ def test_a_study_that_is_looked_at_takes_the_same_path(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["box", "budget-finite", "noise-given"])
-def test_so_does_a_study_in_which_others_may_choose(name, tmp_path):
+def test_a_study_in_which_others_may_choose_takes_the_same_path_too(name, tmp_path):
     plain = journal_of(name, tmp_path / "plain.jsonl", lambda study: study, ExternalStudy)
     looked_at = journal_of(name, tmp_path / "looked_at.jsonl", LookedAt, ExternalStudy)
     assert looked_at == plain

@@ -2,9 +2,7 @@
 """Minimise and maximise in one call: what is called, timed, reported and survived."""
 
 import math
-import threading
 import time
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,23 +16,14 @@ from stopwise.errors import InputError, InputTypeError
 from stopwise.record.journal import ResumeWarning
 from stopwise.stopping import FixedTrials
 from stopwise.study import loop
+from tests.support.small_studies import LINE, bowl, rows
 
-LINE = {"x": sw.Real(0.0, 1.0)}
 MIXED = {"x": sw.Real(-2.0, 2.0), "n": sw.Integer(1, 9), "act": sw.Categorical(["relu", "tanh"])}
-TABLE = sw.Candidates([{"x": i, "y": (5 * i) % 7} for i in range(20)])
-
-
-def bowl(params):
-    return (params["x"] - 0.3) ** 2
+TABLE = sw.Candidates(rows(20))
 
 
 def uneven(params):
     return math.sin(3 * params["x"]) + 0.1 * params["n"] + 0.3 * (params["act"] == "tanh")
-
-
-def halved(params):
-    """At the top of the module, so that another process can find it."""
-    return params["x"] / 2
 
 
 # ------------------------------------------------------------------------------------ mirrored
@@ -301,121 +290,6 @@ def test_an_interrupt_is_not_a_failure():
 
     with pytest.raises(KeyboardInterrupt):
         sw.minimize(objective, LINE, lam=1e-3)
-
-
-# ------------------------------------------------------------------------------- side by side
-
-
-def test_threads_evaluate_side_by_side():
-    meeting = threading.Barrier(3, timeout=20)
-    calls = []
-
-    def objective(params):
-        calls.append(params)
-        if len(calls) <= 3:
-            meeting.wait()  # three must be here at once, or nobody gets on
-        return bowl(params)
-
-    with ThreadPoolExecutor(3) as executor:
-        result = sw.minimize(objective, LINE, lam=1e-2, executor=executor, n_initial=6)
-    assert result.verdict.stop
-    assert "running" not in result.verdict.reason
-    assert len(result.history) == len(calls)
-    assert all(not o.failed for o in result.history)
-    assert len({o.number for o in result.history}) == len(calls)
-    assert len({o.params["x"] for o in result.history}) == len(calls)
-
-
-def test_processes_evaluate_side_by_side():
-    with ProcessPoolExecutor(2) as executor:
-        result = sw.maximize(halved, LINE, lam=0.05, cost="seconds", executor=executor)
-    assert result.best.value > 0.4
-    assert all(o.cost > 0 for o in result.history)
-
-
-class Later(Executor):
-    """An executor that does not say how many workers it has, and notes how many it is given."""
-
-    def __init__(self):
-        self.most = self.running = 0
-        self.pool = ThreadPoolExecutor(8)
-
-    def submit(self, function, /, *args, **kwargs):
-        self.running += 1
-        self.most = max(self.most, self.running)
-        future = self.pool.submit(function, *args, **kwargs)
-        future.add_done_callback(self.done)
-        return future
-
-    def done(self, _: Future):
-        self.running -= 1
-
-
-def test_the_number_of_workers_is_asked_for_where_the_executor_does_not_say():
-    executor = Later()
-    with pytest.raises(InputError, match=r"Later does not say how many workers it has: give work"):
-        sw.minimize(bowl, LINE, lam=0.1, executor=executor)
-    result = sw.minimize(
-        lambda p: time.sleep(0.01) or bowl(p), LINE, lam=0.1, executor=executor, workers=3
-    )
-    assert result.best is not None
-    assert 2 <= executor.most <= 3
-
-
-class AtOnce(Executor):
-    """An executor whose results are all there when somebody looks."""
-
-    def submit(self, function, /, *args, **kwargs):
-        future = Future()
-        future.set_result(function(*args, **kwargs))
-        return future
-
-
-def test_what_returns_at_the_same_time_is_told_in_the_order_in_which_it_was_asked():
-    results = [sw.minimize(bowl, LINE, lam=1e-3, executor=AtOnce(), workers=5) for _ in range(3)]
-    for result in results:
-        assert [o.number for o in result.history] == list(range(len(result.history)))
-        assert result == results[0]
-
-
-@pytest.mark.parametrize("workers", [0, -1, 2.5])
-def test_workers_are_a_whole_number(workers):
-    with (
-        ThreadPoolExecutor(1) as executor,
-        pytest.raises(InputError, match=r"workers=.*: give a whole number of at least 1"),
-    ):
-        sw.minimize(bowl, LINE, lam=0.1, executor=executor, workers=workers)
-
-
-@pytest.mark.parametrize("executor", [ThreadPoolExecutor, 4, "threads"], ids=repr)
-def test_what_is_no_executor_is_refused(executor):
-    with pytest.raises(InputTypeError, match=r"executor=.*: give an executor of concurrent"):
-        sw.minimize(bowl, LINE, lam=0.1, executor=executor, workers=2)
-
-
-def test_workers_without_an_executor_are_refused():
-    with pytest.raises(InputError, match=r"workers=4 without an executor: give one too"):
-        sw.minimize(bowl, LINE, lam=0.1, workers=4)
-
-
-def test_what_runs_when_it_stops_is_let_finish_and_counts():
-    release = threading.Event()
-
-    def objective(params):
-        if params["x"] == 0.5:
-            release.wait(20)
-            return -100.0
-        if params["x"] == 1.0:
-            release.set()
-        return 1.0
-
-    own = [{"x": x} for x in (0.0, 0.5, 0.25, 1.0)]
-    with ThreadPoolExecutor(2) as executor:
-        result = sw.minimize(
-            objective, LINE, lam=1e6, start_from=own, executor=executor, max_trials=4
-        )
-    assert result.best.value == -100.0
-    assert len(result.history) == 4
 
 
 def test_an_objective_that_never_succeeds_is_said():

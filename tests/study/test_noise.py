@@ -12,8 +12,8 @@ from stopwise.math import log_ei
 from stopwise.stopping import FixedTrials
 from tests.support import noisy
 from tests.support.dense import DenseGP
+from tests.support.small_studies import LINE, bowl
 
-LINE = {"x": sw.Real(0.0, 1.0)}
 GRID = sw.Candidates([{"x": i / 40} for i in range(41)], {"x": sw.Real(0.0, 1.0)})
 FEW = sw.Candidates([{"x": i} for i in range(5)])
 DRAWS = 400_000
@@ -69,6 +69,25 @@ def test_without_noise_the_best_is_what_was_observed_and_certain():
     study = told(GRID, noise=None)
     assert study.best.value == min(o.value for o in study.history)
     assert study.best.std == 0.0
+
+
+def test_maximising_the_negative_reports_the_same_best():
+    study = told(LINE, 20)
+    mirrored = sw.Study(LINE, lam=0.01, noise="learn", surrogate="plain", direction="maximize")
+    for o in study.history:
+        mirrored.tell(o.params, -o.value)
+    assert mirrored.best.params == study.best.params
+    assert (mirrored.best.value, mirrored.best.std) == (-study.best.value, study.best.std)
+
+
+@pytest.mark.parametrize("noise", [None, 1e-4, "learn"])
+@pytest.mark.parametrize("prior", ["lognormal", "gamma", None])
+def test_every_noise_and_prior_reaches_an_end(noise, prior):
+    result = sw.minimize(
+        bowl, LINE, lam=0.01, noise=noise, prior=prior, max_trials=25, surrogate="plain"
+    )
+    assert result.verdict.rule in {"pbgi", "max-trials"}
+    assert abs(result.best.params["x"] - 0.3) < 0.15
 
 
 def test_a_result_reports_the_best_with_its_uncertainty():

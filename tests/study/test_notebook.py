@@ -22,13 +22,13 @@ def told(**options):
     return study
 
 
-def test_a_verdict():
+def test_a_verdict_is_shown_with_its_rule():
     shown = Verdict.at_most("pbgi", 1.0, 2.0, "a < b")._repr_html_()
     assert shown == "<p><strong>Stop</strong> (pbgi): a &lt; b: stop.</p>"
     assert "Go on" in Verdict.not_yet("pbgi", "later")._repr_html_()
 
 
-def test_a_study_and_its_result():
+def test_a_study_and_its_result_are_shown_with_the_best():
     study = told(value_name="loss", cost_unit="$")
     assert "Nobody has asked yet" in study._repr_html_()
     study.should_stop()
@@ -58,7 +58,7 @@ def test_a_history_is_shown_in_the_names_that_were_given():
     assert study.history == told().history  # names are no data
 
 
-def test_a_ladder_its_promises_and_a_guarantee():
+def test_a_ladder_promises_and_a_guarantee_are_shown():
     study = sw.Study({"n": sw.Integer(1, 40)}, lam=0.01, value_name="loss", cost_unit="$")
     assert "No signal is recorded yet" in sw.lam_ladder(study)._repr_html_()
     for _ in range(6):

@@ -35,14 +35,21 @@ def begun(**options):
     return study
 
 
-def test_without_the_option_they_are_refused_and_it_is_named():
+def test_without_the_option_such_data_are_refused_and_it_is_named():
     study = sw.Study(TABLE, **PLAIN)
     with pytest.raises(InputError, match=r"not one of the 8 candidates.*off_table=True, given to"):
         study.tell(ELSEWHERE, 1.0)
     assert len(study.history) == 0
 
 
-def test_they_count_as_found_and_all_candidates_are_still_tried():
+@pytest.mark.parametrize("row", [{"x": 0.25}, {"x": 7.0}])
+def test_the_refusal_says_which_rows_there_are(row):
+    study = sw.Study(sw.Candidates([{"x": 0.0}, {"x": 0.5}, {"x": 1.0}]), lam=0.1)
+    with pytest.raises(InputError, match=r"is not one of the 3 candidates.*rows of Candidates"):
+        study.tell(row, 1.0)
+
+
+def test_data_off_the_table_count_as_found_and_all_candidates_are_still_tried():
     study = run(begun(stopping=NEVER))
     assert study.verdict.rule == "exhausted"
     assert len(study.history) == len(ROWS) + 1
@@ -51,19 +58,19 @@ def test_they_count_as_found_and_all_candidates_are_still_tried():
 
 
 @pytest.mark.parametrize("acquisition", ACQUISITIONS)
-def test_no_acquisition_proposes_them(acquisition):
+def test_no_acquisition_proposes_what_is_off_the_table(acquisition):
     made = sw.acquisition.PBGID(1e-6) if acquisition == "pbgi-d" else acquisition
     run(begun(acquisition=made))
 
 
-def test_noisy_studies_do_not_repeat_them():
+def test_noisy_studies_do_not_repeat_what_is_off_the_table():
     study = begun(noise=0.01, replicates=True, max_trials=12)
     study.tell(ELSEWHERE, loss(ELSEWHERE) + 0.1)
     run(study)
     assert sum(o.params == ELSEWHERE for o in study.history) == 2
 
 
-def test_they_teach_the_model_as_a_row_would():
+def test_data_off_the_table_teach_the_model_as_a_row_would():
     """The belief is that of a table with one more row, whose value is known."""
     told = [(ROWS[i], loss(ROWS[i])) for i in (0, 3, 5)] + [(ELSEWHERE, loss(ELSEWHERE))]
     larger = sw.Candidates([*ROWS, ELSEWHERE])
@@ -78,7 +85,7 @@ def test_they_teach_the_model_as_a_row_would():
     assert studies[0].ask().params == studies[1].ask().params
 
 
-def test_a_journal_resumes_them_to_the_last_bit(tmp_path):
+def test_a_journal_resumes_data_off_the_table_to_the_last_bit(tmp_path):
     path = tmp_path / "study.jsonl"
     with begun(journal=path) as study:
         for _ in range(4):
@@ -94,7 +101,7 @@ def test_a_journal_resumes_them_to_the_last_bit(tmp_path):
     assert len(replayed.verdicts) == len(again.traces[again.rules[0].key])
 
 
-def test_a_study_may_accept_them_from_now_on_but_not_refuse_what_it_has(tmp_path):
+def test_a_resumed_study_may_begin_to_accept_such_data_but_not_refuse_what_it_has(tmp_path):
     path = tmp_path / "study.jsonl"
     sw.Study(TABLE, journal=path, **PLAIN).close()
     with pytest.warns(ResumeWarning, match="off_table is now True; it was False"):
@@ -106,7 +113,7 @@ def test_a_study_may_accept_them_from_now_on_but_not_refuse_what_it_has(tmp_path
     assert sw.Study.resume(path).history[0].params == ELSEWHERE
 
 
-def test_a_price_list_has_no_price_for_them():
+def test_a_price_list_has_no_price_off_the_table():
     prices = np.arange(1.0, 9.0)
     study = sw.Study(TABLE, cost=prices, off_table=True, stopping=NEVER, **PLAIN)
     with pytest.raises(InputError, match="is in no row, so its cost is not known: tell it"):
@@ -147,7 +154,7 @@ def test_a_failure_off_the_table_is_kept_too():
     assert run(study).verdict.rule == "exhausted"
 
 
-def test_report_and_audit_show_them():
+def test_report_and_audit_show_data_off_the_table():
     study = run(begun(lam=0.05))
     assert "The best" in page(study)
     found = sw.audit(study)

@@ -59,7 +59,7 @@ def test_the_published_model_brings_its_prior_unless_one_is_given():
     assert sw.Study(BOX, lam=0.1, surrogate="paper").options.prior == "gamma"
 
 
-def test_it_makes_a_difference():
+def test_the_prior_of_the_published_model_changes_what_is_fitted():
     def fitted(**options):
         study = sw.Study(BOX, lam=1e-3, surrogate="paper", **options)
         run(study, 8)
@@ -96,7 +96,7 @@ def test_a_model_of_ones_own_chooses_after_the_priced_design():
     assert "Promised" in own.explain()
 
 
-def test_its_fits_are_the_belief():
+def test_what_a_model_of_ones_own_fits_is_believed():
     study = sw.Study(BOX, lam=1e-3, surrogate=Calm(), n_initial=6)
     twin = sw.Study(BOX, lam=1e-3, surrogate="plain", n_initial=6)
     for params in run(study, 6):
@@ -106,13 +106,13 @@ def test_its_fits_are_the_belief():
     assert ours == pytest.approx(2.0 * twin.snapshot().belief.posterior.hyper.lengthscales)
 
 
-def test_designs():
+def test_a_model_of_ones_own_begins_with_the_priced_design():
     assert design_of("plain") is DESIGNS["plain"]
     for own in (Calm(), WeighedModel(), PlainModel()):
         assert design_of(own) == PricedDesign()
 
 
-def test_it_is_named_in_the_journal_and_handed_in_again(tmp_path):
+def test_a_model_of_ones_own_is_named_in_the_journal_and_handed_in_again(tmp_path):
     path = tmp_path / "run.jsonl"
     study = sw.Study(BOX, lam=1e-6, surrogate=Calm(), journal=path)
     run(study, 8)
@@ -129,7 +129,7 @@ def test_it_is_named_in_the_journal_and_handed_in_again(tmp_path):
     resumed.close()
 
 
-def test_a_look_at_its_journal_shows_the_plain_model_instead(tmp_path):
+def test_a_look_at_the_journal_of_ones_own_model_shows_the_plain_model_instead(tmp_path):
     path = tmp_path / "run.jsonl"
     study = sw.Study(BOX, lam=1e-6, surrogate=Calm(), journal=path)
     run(study, 8)

@@ -12,10 +12,10 @@ import stopwise as sw
 from stopwise.acquisition import ACQUISITIONS, LogEIPC
 from stopwise.stopping import RULES
 from stopwise.study.choosing import with_pending_believed
+from tests.support.small_studies import LINE, rows, run, valley
 
-LINE = {"x": sw.Real(0.0, 1.0)}
 MIXED = {"x": sw.Real(-1.0, 1.0), "n": sw.Integer(1, 4), "c": sw.Categorical(["a", "b"])}
-TABLE = sw.Candidates([{"x": i, "y": (5 * i) % 7} for i in range(30)])
+TABLE = sw.Candidates(rows(30))
 SPACES = {"table": TABLE, "box": LINE, "mixed": MIXED}
 WORTH = "sup_log_ei_per_cost"
 
@@ -23,13 +23,6 @@ WORTH = "sup_log_ei_per_cost"
 def hills(params):
     number = sum(v if not isinstance(v, str) else len(v) for v in params.values())
     return math.sin(3.0 * number) + 0.1 * number
-
-
-def run(study, objective, steps):
-    for _ in range(steps):
-        trial = study.ask()
-        study.tell(trial, objective(trial.params))
-    return study
 
 
 def gaps(domain, params):
@@ -83,6 +76,27 @@ def test_what_runs_makes_its_neighbourhood_less_attractive():
         study.tell({"x": x}, (x - 0.5) ** 2)
     first, second = study.ask(), study.ask()
     assert gaps(study.domain, [first.params, second.params]).min() > 0.01
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+@pytest.mark.parametrize("space", SPACES)
+def test_trials_that_run_at_the_same_time_are_distinct(space, acquisition):
+    study = sw.Study(SPACES[space], lam=1e-6, acquisition=acquisition, n_initial=4)
+    run(study, hills, 5)
+    trials = study.ask(5)
+    assert gaps(study.domain, [t.params for t in (*trials, *study.history)]).min() > 1e-6
+    assert [t.number for t in study.pending] == [5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+def test_trials_that_run_keep_others_at_a_distance(acquisition):
+    study = sw.Study(LINE, lam=1e-3, acquisition=acquisition)
+    run(study, lambda p: math.sin(9 * p["x"]), 4)
+    assert not study.should_stop()
+    for _ in range(3):  # not just beside each other, where nothing new is to be learned
+        study.ask()
+    points = sorted(t.params["x"] for t in (*study.pending, *study.history))
+    assert np.diff(points).min() > 1e-3
 
 
 # ------------------------------------------------------- believed values are not observations
@@ -179,6 +193,18 @@ def test_it_answers_for_new_trials_and_says_so():
     assert sober.value < hopeful.value
     assert sober.reason.endswith(": stop (for new trials; 1 still running)")
     assert study.should_stop() == sober
+
+
+def test_the_reason_says_how_many_are_running():
+    study = run(sw.Study(TABLE, lam=1e9), valley, 7)
+    assert "running" not in study.should_stop().reason
+    study.ask()
+    study.ask()
+    verdict = study.should_stop()
+    assert verdict.stop
+    assert verdict.reason.endswith(": stop (for new trials; 2 still running)")
+    study.tell(study.pending[0], 0.0)
+    assert study.should_stop().reason.endswith("(for new trials; 1 still running)")
 
 
 def test_a_stop_is_provisional_and_asked_again_at_each_tell():

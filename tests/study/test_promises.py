@@ -3,7 +3,6 @@
 
 import json
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -13,10 +12,10 @@ from hypothesis import strategies as st
 import stopwise as sw
 from stopwise.core.beliefs.lowest_mean import expected_fall
 from stopwise.record.history import Observation
-from stopwise.record.journal import ResumeWarning
 from stopwise.record.outcomes import Completed, Pruned
 from stopwise.study.choosing import with_pending_believed
 from stopwise.study.external import ExternalStudy
+from tests.support.resuming import quietly_resumed
 from tests.support.sealing import sealed_again
 
 LINE = {"x": sw.Real(0, 1)}
@@ -198,12 +197,6 @@ def test_under_its_own_belief_a_noisy_study_keeps_its_promises_on_average():
 # -------------------------------------------------------------------------- journals
 
 
-def resumed(path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResumeWarning)
-        return sw.Study.resume(path)
-
-
 @pytest.mark.parametrize("noise", [None, "learn"])
 @pytest.mark.parametrize("failures", [False, True])
 def test_a_study_that_is_interrupted_has_the_same_promises_to_the_last_bit(
@@ -232,7 +225,7 @@ def test_a_study_that_is_interrupted_has_the_same_promises_to_the_last_bit(
     def interrupted(study):
         before = study.promises
         study.close()
-        study = resumed(tmp_path / "broken.jsonl")
+        study = quietly_resumed(tmp_path / "broken.jsonl")
         assert study.promises == before
         while len(study.pending) and study._context.state.unanswered:
             study.ask()
@@ -254,7 +247,7 @@ def test_a_journal_from_before_promises_goes_on_with_new_ones(tmp_path):
         assert any(key in line for line in lines)
         lines = [{k: v for k, v in line.items() if k != key} for line in lines]
     path.write_bytes(sealed_again(lines))
-    study = resumed(path)
+    study = quietly_resumed(path)
     assert len(study.promises) == 0
     study.tell(study.ask(), wavy(open_trial.params))
     assert len(study.promises) == 0
@@ -266,7 +259,7 @@ def test_a_journal_from_before_promises_goes_on_with_new_ones(tmp_path):
 # ------------------------------------------------------------------- others choose
 
 
-def test_choices_of_others_promise_nothing():
+def test_choices_of_others_promise_nothing_and_ours_do():
     study = ExternalStudy(BOX, lam=1e-4)
     for i in range(9):
         trial = study.begin({"x": (i * 0.37) % 1, "z": (i * 0.61) % 1})

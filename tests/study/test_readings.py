@@ -50,7 +50,7 @@ def plain():
 # ------------------------------------------------------------------------------------ the numbers
 
 
-def test_they_are_those_of_the_belief(default):
+def test_weights_and_trust_are_those_of_the_belief(default):
     belief, readings = default.snapshot().belief, default.readings()
     assert [r.weight for r in readings.entries] == pytest.approx(belief.objective.weights)
     assert sum(r.weight for r in readings.entries) == pytest.approx(1.0)
@@ -148,7 +148,7 @@ def test_a_share_that_rounds_to_all_is_no_discount_in_words():
     assert full.unproved == ("promised gains are discounted, by what came of earlier ones",)
 
 
-def test_a_plain_study_says_what_it_said(plain):
+def test_a_plain_study_says_nothing_of_readings_or_discounts(plain):
     text = plain.explain() + plain.should_stop().reason + str(plain.guarantee())
     assert not re.search("believed|reads|readings|discount", text)
 

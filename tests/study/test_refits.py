@@ -7,7 +7,7 @@ import pytest
 import stopwise as sw
 from stopwise.core.beliefs import RefitAtSizes
 from stopwise.study import model_updates
-from tests.study.test_looking import LookedAt
+from tests.support.looked_at import LookedAt
 from tests.trajectories.studies import BOX, box, lines_of, noisy_box
 
 TRIALS = 14

@@ -177,7 +177,7 @@ def test_bad_reports_are_refused_and_nothing_is_lost(told: dict[str, Any], said:
         study.tell(trial, 1.3, step=3)
 
 
-def test_who_may_be_told_of() -> None:
+def test_only_a_trial_that_was_asked_for_reports_a_stage() -> None:
     study = begun()
     with pytest.raises(InputError, match="was not asked"):
         study.tell(sw.Trial(7, {"x": 0.1}), 1.0, step=3)
@@ -235,10 +235,10 @@ def test_limits_on_trials_and_money() -> None:
     go_on(study, 40)
     assert len(study.curves) == 2
     assert study.history.succeeded
-    study = begun(budget=1.0)
+    study = begun(budget=1.0, lam=1e-6)
     go_on(study, 60)
     assert study.spent <= 1.0
-    assert study.should_stop().rule in ("budget", "pbgi")
+    assert study.should_stop().rule == "budget"
     study = sw.Study({"n": sw.Integer(1, 2)}, lam=1e-9, stages=STAGES)
     for _ in range(6):
         action = study.next()
@@ -264,7 +264,7 @@ def test_ask_is_the_special_case_of_a_whole_evaluation() -> None:
     assert plain.curves == {}
 
 
-def test_amending_and_dropping() -> None:
+def test_the_best_is_amended_and_a_paused_trial_is_dropped() -> None:
     study = begun(lam=0.05)
     go_on(study, 200)
     best = study.best
@@ -334,12 +334,14 @@ def test_trials_that_are_given_up_are_no_results(tmp_path: Path) -> None:
         ({"stages": "81"}, "sw.Stages"),
     ],
 )
-def test_options_that_do_not_go_with_stages(options: dict[str, Any], said: str) -> None:
+def test_options_that_do_not_go_with_stages_are_refused(
+    options: dict[str, Any], said: str
+) -> None:
     with pytest.raises((InputError, InputTypeError), match=said):
         begun(**options)
 
 
-def test_what_is_not_for_stages() -> None:
+def test_guarantees_most_rules_and_choices_of_others_are_not_for_stages() -> None:
     study = begun()
     go_on(study, 12)
     with pytest.raises(InputError, match="whole evaluations"):
@@ -352,7 +354,7 @@ def test_what_is_not_for_stages() -> None:
         ExternalStudy(SPACE, lam=0.1, stages=STAGES)
 
 
-def test_all_trials_may_fail() -> None:
+def test_a_study_of_which_all_trials_fail_is_exhausted() -> None:
     study = begun(max_trials=3)
     while not study.should_stop().stop:
         study.tell(study.next().trial, None)
@@ -361,7 +363,7 @@ def test_all_trials_may_fail() -> None:
     assert begun(max_trials=3).paused == ()
 
 
-def test_bounds_and_maximising() -> None:
+def test_maximising_is_minimising_the_negative_also_with_bounds() -> None:
     low = begun(bounds=(0.0, None))
     high = begun(direction="maximize", bounds=(None, 0.0))
     for _ in range(8):

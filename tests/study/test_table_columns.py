@@ -92,19 +92,21 @@ def test_odd_columns_are_warned_of_once_they_are_parameters():
         sw.Study(sw.Candidates(ROWS), lam=1.0, cost="price")
 
 
+@pytest.mark.filterwarnings("error")
 def test_nobody_is_warned_who_has_said_so():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        sw.Study(sw.Candidates(ROWS, drop=["id"]), lam=1.0, cost="price")
-        sw.Study(sw.Candidates(ROWS, params=["flow", "id"]), lam=1.0)
-        sw.Study(sw.Candidates([{"x": 1}, {"x": 2}]), lam=1.0, cost=[1.0, 2.0])
+    sw.Study(sw.Candidates(ROWS, drop=["id"]), lam=1.0, cost="price")
+    sw.Study(sw.Candidates(ROWS, params=["flow", "id"]), lam=1.0)
+    sw.Study(sw.Candidates([{"x": 1}, {"x": 2}]), lam=1.0, cost=[1.0, 2.0])
 
 
 def test_numbers_that_are_texts_are_said_to_be_choices():
     rows = [{"lr": text, "x": x} for x, text in enumerate(["0.1", "0.01", "0.001"])]
     with pytest.warns(UserWarning, match=r"'lr' has numbers that are written as text \('0.001'\)"):
         sw.Study(sw.Candidates(rows), lam=1.0)
-    sw.Study(sw.Candidates(rows, space={"lr": sw.Categorical(["0.1", "0.01", "0.001"])}), lam=1.0)
+    declared = {"lr": sw.Categorical(["0.1", "0.01", "0.001"])}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sw.Study(sw.Candidates(rows, space=declared), lam=1.0)
 
 
 def test_a_column_of_numbers_and_a_word_is_said_to_be_choices():
@@ -116,6 +118,7 @@ def test_a_column_of_numbers_and_a_word_is_said_to_be_choices():
     assert w[0].filename == __file__
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     "column", [["a", "b", "3"], [True, False, True], [1, 2.5, 3], ["a", 1, "b"]]
 )

@@ -54,9 +54,9 @@ def broken(params):
 def test_what_goes_wrong_in_costs_and_constraints_names_the_function_and_the_way_out(
     options, message
 ):
-    with pytest.raises(InputError if "dict;" not in message else StopwiseError, match=message):
+    with pytest.raises(StopwiseError, match=message) as refused:
         sw.Study(TREE, lam=0.1, **options).ask()
-    assert "<unknown>" not in message
+    assert "<unknown>" not in str(refused.value)
 
 
 def test_a_cost_that_asks_with_get_may_depend_on_what_does_not_always_exist():
@@ -206,15 +206,6 @@ def test_the_verdict_names_the_fallback_while_nothing_is_better():
     assert named in study.explain()
     study.tell({"x": 0.4}, 0.05, outcomes={"toxicity": 1.0})
     assert "fallback" not in study.should_stop().reason
-
-
-def test_sample_paths_need_no_caveat_where_some_fail():
-    study = sw.Study(LINE, lam=1e-3, n_initial=3, surrogate="plain", watch="prb", acquisition="ts")
-    for x in (0.1, 0.5, 0.9):
-        study.tell({"x": x}, x)
-    study.tell({"x": 0.95}, None)
-    assert "sample paths" not in study.explain()  # they are drawn with where they succeed
-    assert not any("sample paths" in s for s in study.guarantee().broken)
 
 
 # ------------------------------------------------------------------------ the initial design

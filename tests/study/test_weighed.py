@@ -10,7 +10,7 @@ import pytest
 import stopwise as sw
 from stopwise.acquisition import ACQUISITIONS, LogEIPC
 from stopwise.core.beliefs import Ensemble
-from stopwise.stopping import PBGI, RULES
+from stopwise.stopping import PBGI, RULES, FixedTrials
 from stopwise.stopping.sampled_regret import regrets
 
 BOX = {"a": sw.Real(0.0, 1.0), "b": sw.Real(0.0, 1.0)}
@@ -133,6 +133,7 @@ def test_whenever_the_rule_goes_on_the_choice_is_worth_its_price(space):
 )
 def test_it_goes_with_every_option_and_resumes_bit_for_bit(space, options, tmp_path):
     file = tmp_path / "run.jsonl"
+    options = {"n_initial": 4, "stopping": FixedTrials(99), **options}
     whole = run(begun(space, **options), 9, failing=6)
     first = run(begun(space, journal=file, **options), 7, failing=6)
     first.close()
@@ -142,15 +143,17 @@ def test_it_goes_with_every_option_and_resumes_bit_for_bit(space, options, tmp_p
     run(second, 9 - len(first.history), failing=6)
     assert path_of(second) == path_of(whole)
     assert second.promises == whole.promises
+    assert len(second.promises) > len(first.promises)  # something was chosen after the resume
     second.close()
 
 
 @pytest.mark.parametrize("acquisition", ACQUISITIONS)
 @pytest.mark.parametrize("space", ["table", "box"])
 def test_every_acquisition_chooses_by_it(space, acquisition):
-    study = run(begun(space, acquisition=acquisition, n_initial=4, max_trials=6), 6)
-    assert len({tuple(o.params.values()) for o in study.history}) == len(study.history)
-    assert len(study.history) >= 4
+    study = begun(space, acquisition=acquisition, n_initial=4, stopping=FixedTrials(9))
+    run(study, 6)
+    assert len({tuple(o.params.values()) for o in study.history}) == 6
+    assert len(study.promises) == 2
 
 
 @pytest.mark.parametrize("noise", [None, "learn"])
@@ -183,6 +186,7 @@ def test_maximising_is_minimising_the_negative():
         trial = high.ask()
         high.tell(trial, -value(trial.params), cost(trial.params))
     assert [p for p, _ in path_of(low)] == [p for p, _ in path_of(high)]
+    assert len(low.promises) > 0
 
 
 # ------------------------------------------------------------------------- what it is made of

@@ -6,19 +6,15 @@ They have lots of their own, so that the others stay as they were drawn.
 
 from __future__ import annotations
 
-import tempfile
-import warnings
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
 
 import stopwise as sw
-from stopwise.errors import StopwiseError
 from stopwise.study.choosing import NothingLeftError
 from tests.torture.drawn import FIRST, SHAPES, SPACES, Drawn, powers, signed
-from tests.torture.running import REFUSED, QuickStudy, check_inside, check_once, state_of
+from tests.torture.running import QuickStudy, check, check_inside, state_of
 
 MOST = 6  # trials of one study
 ACTIONS = 40  # more than six trials of at most four stages can have
@@ -135,20 +131,5 @@ class RunInStages:
 
 
 def check_in_stages(drawn):
-    """Check that a study ends with a verdict, without a warning, and repeats no proposal."""
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        run = RunInStages(drawn, Path(folder))
-        try:
-            outcome = run.to_the_end().rule
-            run.study.explain()
-            assert run.study.result().best == run.study.best
-        except StopwiseError:
-            outcome = REFUSED
-            if run.study is not None:
-                raise
-        finally:
-            if run.study is not None:
-                run.study.close()
-    check_once(run)
-    return outcome
+    """Check a study in stages; nothing of it may be refused once its options are accepted."""
+    return check(drawn, RunInStages, refused_late=None)

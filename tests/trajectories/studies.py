@@ -16,6 +16,8 @@ from pathlib import Path
 
 import stopwise as sw
 
+RECORDED = Path(__file__).parent / "0.1"
+ANEW = Path(__file__).parent / "0.2"  # studies that do not go as with 0.1 any more: the changelog
 ALL_RULES = ["logeipc-med", "srgap-med", "ucb-lcb", "prb", "gss", "convergence"]
 BOX = {"x": sw.Real(0, 1), "rate": sw.Real(1e-4, 1e-1, log=True)}
 MIXED = {

@@ -2,24 +2,11 @@
 """Journals that version 0.1 wrote are read, and go on."""
 
 import shutil
-import warnings
-from pathlib import Path
 
 import pytest
 
-import stopwise as sw
-from stopwise.record.journal import ResumeWarning
-from tests.trajectories.studies import STUDIES, lines_of
-
-RECORDED = Path(__file__).parent / "0.1"
-OWN = {
-    "box",
-    "finite",
-    "budget",
-    "budget-finite",
-    "budget-lam",
-    "pending-budget",
-}  # cost= callable
+from tests.support.resuming import quietly_resumed
+from tests.trajectories.studies import RECORDED, STUDIES, lines_of
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -27,16 +14,12 @@ def test_a_journal_of_0_1_resumes_and_goes_on(name, tmp_path):
     path = tmp_path / "run.jsonl"
     shutil.copy(RECORDED / f"{name}.jsonl", path)
     space, options, evaluate, trials, _ = STUDIES[name]
-    handed = {"cost": options["cost"]} if name in OWN else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResumeWarning)
-        study = sw.Study.resume(path, space=space, **handed)
+    handed = {"cost": options["cost"]} if callable(options.get("cost")) else {}
+    study = quietly_resumed(path, space=space, **handed)
     told = [line for line in lines_of(RECORDED / f"{name}.jsonl") if line.get("event") == "tell"]
     assert [o.value for o in study.history] == [line["value"] for line in told]
     assert [o.cost for o in study.history] == [line["cost"] for line in told]
-    verdict = study.should_stop()
-    assert verdict.reason
-    if not verdict.stop:
+    if not study.should_stop().stop:
         trial = study.ask()
         study.tell(trial, *evaluate(trial))
         assert len(study.history) == len(told) + 1 <= trials + 1
@@ -53,9 +36,7 @@ def test_a_journal_of_0_1_that_was_cut_goes_on_as_the_whole_one_did(name, tmp_pa
     at = chosen[len(chosen) // 2]
     path = tmp_path / "run.jsonl"
     path.write_text("".join(lines[:at]), "utf-8")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResumeWarning)
-        study = sw.Study.resume(path)
+    study = quietly_resumed(path)
     params = study.ask().params
     for key, value in events[at]["params"].items():
         assert params[key] == (pytest.approx(value, rel=1e-4) if _is_real(value) else value)

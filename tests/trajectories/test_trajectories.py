@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from stopwise.study.options import unwritten
-from tests.trajectories.studies import PINNED, STUDIES, lines_of
+from tests.trajectories.studies import ANEW, PINNED, RECORDED, STUDIES, lines_of
 
 HERE = Path(__file__).parent
-RECORDED = HERE / "0.1"
-ANEW = HERE / "0.2"  # journals of the studies that no longer go as with 0.1, see the changelog
 CLOSE = 1e-6  # no hash: a libm of another version may move last bits
 NEW = {"ask": ("promised",), "tell": ("delivered",)}  # keys that 0.1 did not write, by event
 

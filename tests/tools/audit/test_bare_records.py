@@ -49,7 +49,7 @@ def test_failures_of_a_record_without_parameters_count_too():
     rows.insert(6, {"value": "out of memory", "cost": 30.0})
     found = sw.audit(rows, rules=["convergence"])
     assert (found.n, found.spent) == (10, 40.0)
-    assert found["convergence"].stopped_at == 9
+    assert found["convergence"].stopped_at == 10  # nine of them with a value
     assert found["convergence"].saved == 1.0
     best = RESULTS.index(min(RESULTS))
     assert any(f"evaluation {best + 1} of 11; since then 36 was" in note for note in found.notes)
@@ -94,14 +94,3 @@ def test_the_command_says_it_in_json_and_by_its_exit_code(tmp_path):
     said = stopwise("audit", path, "--json", "--html", tmp_path / "page.html", "--n-initial", 7)
     assert (said.code, len(said.json["parameters"])) == (0, 3)
     assert (tmp_path / "page.html").exists()
-
-
-def test_failures_of_a_record_without_parameters_count_too():
-    rows = [{"value": value, "cost": 1.0} for value in RESULTS]
-    rows.insert(6, {"value": "out of memory", "cost": 30.0})
-    found = sw.audit(rows, rules=["convergence"])
-    assert (found.n, found.spent) == (10, 40.0)
-    assert found["convergence"].stopped_at == 10  # nine of them with a value
-    assert found["convergence"].saved == 1.0
-    best = RESULTS.index(min(RESULTS))
-    assert any(f"evaluation {best + 1} of 11; since then 36 was" in note for note in found.notes)
