@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from stopwise.core.beliefs import Hyperparameters, Standardiser, condition
 from stopwise.errors import InputError
 from tests.support.dense import DenseGP
+from tests.support.gradients import differences
 from tests.support.strategies import dyadics, hyperparameters, magnitudes, observations
 
 GROUPS = np.array([0, 1, 1, 1, 2])  # a category of three choices between two numbers
@@ -30,15 +31,6 @@ def some_data(rng, n=15, width=3):
 def some_hyper(d=3, **changes):
     values = {"outputscale": 1.7, "noise": 1e-2, "mean": 0.3, **changes}
     return Hyperparameters(np.linspace(0.4, 1.1, d), **values)
-
-
-def differences(function, X, step=1e-6):
-    """Central differences of a function of rows, (rows, width)."""
-    columns = [
-        (function(X + step * unit) - function(X - step * unit)) / (2 * step)
-        for unit in np.eye(X.shape[1])
-    ]
-    return np.stack(columns, axis=1)
 
 
 # ------------------------------------------------------------------------- dense formulas

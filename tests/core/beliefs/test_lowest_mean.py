@@ -15,7 +15,7 @@ from stopwise.core.beliefs.lowest_mean import (
     screened_gains,
 )
 from stopwise.core.beliefs.utilities import Linear, Sigmoid, Threshold
-from tests.core.beliefs.test_warps import Squares
+from tests.support.square_warp import Squares
 
 RNG = np.random.default_rng(7)
 X = RNG.random((9, 2))

@@ -24,22 +24,10 @@ from stopwise.core.beliefs.laws import (
 )
 from stopwise.core.beliefs.laws._anchored import Anchored
 from stopwise.core.beliefs.utilities import Custom, Linear, Piecewise, Sigmoid, Threshold
-from stopwise.core.numerics.gauss_kronrod import GAUSS_WEIGHTS, KRONROD_NODES, KRONROD_WEIGHTS
+from tests.support.laws import ei, normal, one
 from tests.support.strategies import magnitudes, reals
 
 DRAWS = 400_000
-
-
-def one(value):
-    return np.array([float(value)])
-
-
-def normal(mean=0.0, std=1.0):
-    return Normal(one(mean), one(std))
-
-
-def ei(law, level):
-    return math.exp(law.log_ei(level).value[0])
 
 
 LOSSES = {
@@ -361,12 +349,3 @@ def test_what_is_known_is_known_by_its_value():
     known = law.known_at(np.array([1]), np.array([-1.5]))
     assert known.quantile(2.0).value[1] == law.loss(one(-1.5))[0]
     assert known.parameters[1].tolist() == [1.0, 0.0, 1.0]
-
-
-def test_the_rule_is_exact_for_polynomials():
-    for degree in range(23):
-        assert KRONROD_WEIGHTS @ KRONROD_NODES**degree == pytest.approx(1 / (degree + 1))
-    nodes, weights = np.polynomial.legendre.leggauss(7)
-    kept = GAUSS_WEIGHTS > 0.0
-    np.testing.assert_allclose(KRONROD_NODES[kept], 0.5 * (1 + nodes), atol=1e-15)
-    np.testing.assert_allclose(GAUSS_WEIGHTS[kept], 0.5 * weights, atol=1e-15)
