@@ -20,6 +20,7 @@ from stopwise.core.beliefs.kernels import DEFAULT_KERNEL, make_kernel
 from stopwise.core.beliefs.likelihood import log_likelihood
 from stopwise.core.beliefs.paths import sample_paths
 from stopwise.errors import InputError, InputTypeError
+from tests.support.draws import assert_drawn_from
 from tests.support.gradients import differences
 
 RADII = [1e-12, 1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 200.0]
@@ -234,16 +235,8 @@ def test_hyper_parameters_of_another_kernel_are_others():
 def test_paths_have_the_posterior_s_mean_and_covariance(kernel, interpolate):
     posterior, Q = posterior_of(kernel, interpolate=interpolate), inner_points(4)
     rng = np.random.default_rng(62)
-    calls, n = 1500, 40
-    found = np.array([sample_paths(posterior, rng, n, frequencies=64)(Q) for _ in range(calls)])
-    deviations = found - posterior(Q).mean
-    squares = np.einsum("cni,cnj->cij", deviations, deviations) / n
-    for estimates, wanted in (
-        (deviations.mean(axis=1), np.zeros(len(Q))),
-        (squares, posterior.covariance(Q, Q)),
-    ):
-        sure = estimates.std(axis=0, ddof=1) / math.sqrt(calls)
-        assert np.all(np.abs(estimates.mean(axis=0) - wanted) < 5.0 * sure)
+    found = np.array([sample_paths(posterior, rng, 40, frequencies=64)(Q) for _ in range(1000)])
+    assert assert_drawn_from(posterior(Q).mean, posterior.covariance(Q, Q), found) < 0.05
 
 
 @EACH

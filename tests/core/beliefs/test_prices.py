@@ -41,7 +41,7 @@ def seconds(params):
     return depth * params.get("width", 1.0) ** 2 * params.get("lr", 1.0) ** -0.3
 
 
-# ---------------------------------------------------------------------------- every one 1
+# ----------------------------------------------------------------------------------- unit
 
 
 def test_a_unit_cost_is_one_everywhere():

@@ -183,8 +183,8 @@ def test_a_mixture_that_is_moved_or_clipped_is_one_of_parts_that_are():
 
 
 @given(reals(-6.0, 4.0), reals(-6.0, 4.0), magnitudes(-2, 1))
-def test_from_one_level_to_another_however_far(known, asked, width):
-    """What lies between is added or taken away; where that cancels, it is integrated anew."""
+def test_an_improvement_from_a_known_one_is_that_computed_anew(known, asked, width):
+    """However far the levels are apart: where the difference cancels, it is integrated anew."""
     law = Valued(LAWS["mixture"], Sigmoid(-0.5, width, 20.0).loss(1.0))
     at, level = (law.loss(one(y)) for y in (known, asked))
     got = Anchored(law, at, law.log_ei(at)).log_ei(level)

@@ -23,6 +23,7 @@ from stopwise.core.beliefs.prices import KnownCost
 from stopwise.core.space import Categorical, Integer, Mixed, Real
 from stopwise.math import pbgi_partials
 from tests.support.landscapes import box, hilly, snapshot_of
+from tests.support.their_gp import double_precision as in_double_precision
 
 pytestmark = [
     pytest.mark.parity,
@@ -36,14 +37,9 @@ SLOPES = np.array([2.0, -1.0, 0.5, 0.0, 0.0, 1.0, -0.5, 0.0])  # of the log cost
 
 @pytest.fixture(autouse=True)
 def double_precision():
-    """Float64 on one thread, with noise as small as ours; as it was, afterwards."""
-    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
-    torch.set_default_dtype(torch.float64)
-    torch.set_num_threads(1)
-    with gpytorch.settings.min_fixed_noise(double_value=1e-12):
+    """Float64, with noise as small as ours."""
+    with in_double_precision(), gpytorch.settings.min_fixed_noise(double_value=1e-12):
         yield
-    torch.set_default_dtype(dtype)
-    torch.set_num_threads(threads)
 
 
 # ------------------------------------------------------------ the same model on their side
