@@ -73,10 +73,10 @@ def test_the_gradient_is_right_where_jitter_is_needed(rng):
         return log_likelihood(twice, values, moved(exact, theta), UNGROUPED).value
 
     found = log_likelihood(twice, values, exact, UNGROUPED)
-    steps = 1e-3 * np.eye(6)[[0, 1, 2, 3, 5]]
-    expected = [(value(step) - value(-step)) / 2e-3 for step in steps]
+    steps = 1e-2 * np.eye(6)[[0, 1, 2, 3, 5]]
+    expected = [(value(step) - value(-step)) / 2e-2 for step in steps]
     gradient = [*found.d_log_lengthscales, found.d_log_outputscale, found.d_mean]
-    np.testing.assert_allclose(gradient, expected, atol=0.2)  # what a condition of 1e12 leaves
+    np.testing.assert_allclose(gradient, expected, atol=0.05)  # what a condition of 1e12 leaves
 
 
 @pytest.mark.parametrize("groups", [UNGROUPED, GROUPS], ids=["ungrouped", "grouped"])
