@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks import Row
 from stopwise.acquisition import LogEIPC
 from stopwise.core.numerics.threads import one_blas_thread
-from stopwise.core.space import Real, as_domain
-from tests.support.problems import SMOOTH, fitted_snapshot
+from tests.support.landscapes import box, snapshot_of
+from tests.support.problems import SMOOTH
 
 CASES = [(1e-6, False), (1e-9, True), (1e-10, True), (1e-11, True), (1e-12, False), (1e-12, True)]
 
@@ -43,11 +43,11 @@ def _run(
     seed: int,
 ) -> tuple[float, int | None, float, int]:
     function, d, steps, minimum = SMOOTH[name]
-    domain = as_domain({f"x{i}": Real(0, 1) for i in range(d)})
+    domain = box(d)
     X = domain.sobol(2 * (d + 1), np.random.default_rng(seed))
     y, start, suprema, jitters = function(X), None, [], 0
     for _ in range(steps):
-        snapshot = fitted_snapshot(
+        snapshot = snapshot_of(
             domain, X, y, noise=noise, interpolate=interpolate, start=start, seed=seed
         )
         start = snapshot.belief.objective.hyper

@@ -19,6 +19,7 @@ from release._environment import ROOT, Environment, run, say
 
 SELECTION = [
     "tests/core/space/test_space.py",
+    "tests/core/space/test_candidates.py",
     "tests/core/space/test_constraints.py",
     "tests/stopping/test_compose.py",
     "tests/stopping/test_verdict.py",

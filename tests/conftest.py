@@ -21,9 +21,10 @@ settings.load_profile("ci" if os.environ.get("CI") == "true" else "dev")
 NOT_TRACED = (
     "paper/",
     "tests/core/beliefs/test_parity",
+    "tests/core/search/test_lemma",
     "tests/core/search/test_supremum_laws",
     "tests/core/search/test_supremum_parity",
-    "tests/core/test_trace_laws",
+    "tests/stopping/test_rule_laws",
     "tests/stories/",
     "tests/study/test_determinism",
     "tests/study/test_looking",

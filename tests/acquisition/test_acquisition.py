@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each acquisition's score against its definition, over a table, a line and a square.
 
-Expected gains are sums over a fine grid of the textbook's normal distribution; chances are counted
-in joint draws. Seeds are fixed; with others a right program would fail with probability 1e-5 or
-so, where a test is statistical.
+Expected gains are sums over a fine grid of the textbook's normal distribution, or averages over
+joint draws. Seeds are fixed; with others a right program would fail with probability 1e-5 or so,
+where a test is statistical.
 """
 
 import math
@@ -36,11 +36,11 @@ from stopwise.core.traces import Signal, Trace
 from stopwise.errors import InputError, InputTypeError
 from tests.support.dense import DenseGP
 from tests.support.textbook import (
-    COSTS,
     LINE,
     SQUARE,
     TABLE,
     Textbook,
+    costs_of,
     free,
     positive_part,
     priced_table,
@@ -50,10 +50,6 @@ from tests.support.textbook import (
 LAM = 0.3
 NOISY = 0.05
 KINDS = pytest.mark.parametrize("noise", [None, NOISY], ids=["exact", "noisy"])
-
-
-def costs_of(points):
-    return COSTS[TABLE.index_of(points)]
 
 
 def expected_gains(snapshot, points):
@@ -210,121 +206,6 @@ def test_the_chance_to_be_better_by_a_margin(noise):
     np.testing.assert_array_equal(found[certain], 0.0)
 
 
-# ------------------------------------------------------------------------- Thompson sampling
-
-
-def test_thompson_sampling_chooses_as_often_as_draws_have_their_minimum_there():
-    domain = as_domain({"k": Integer(0, 11)})
-    X = domain.points[[1, 6, 9]]
-    hyper = Hyperparameters([0.15], 1.3)
-    pending = domain.points[[4]]
-    snapshot = study(domain, X=X, y=[1.0, 0.0, 0.5], hyper=hyper, pending=pending, initial=1)
-    left = np.setdiff1d(np.arange(12), [1, 4, 6, 9])
-    draws = Textbook(snapshot).draws(domain.points, np.random.default_rng(30), 20_000)
-    often = np.bincount(left[np.argmin(draws[:, left], axis=1)], minlength=12) / len(draws)
-    steps = 1500  # a chance that is off by 0.05 is seen
-    found = np.zeros(12)
-    for trial in range(steps):
-        choice = replace(snapshot, trial=trial).sup(ThompsonSampling())
-        found[domain.index_of(choice.x[None, :])[0]] += 1
-    assert np.all(found[[1, 4, 6, 9]] == 0)
-    # Chi-square for two samples, on the candidates that are ever chosen.
-    seen = often > 0
-    assert found[~seen].sum() <= 2
-    table = np.array([found[seen], 20_000 * often[seen]])
-    assert stats.chi2_contingency(table).pvalue > 1e-4
-    assert seen.sum() >= 6
-
-
-@pytest.mark.parametrize("domain", [TABLE, SQUARE], ids=["table", "box"])
-def test_a_path_belongs_to_its_trial(domain):
-    points = TABLE.points if domain is TABLE else np.random.default_rng(31).random((5, 2))
-
-    def path(trial, seed=0):
-        snapshot = replace(study(domain, 5), trial=trial, seed=seed)
-        return ThompsonSampling().bind(snapshot)(points)
-
-    np.testing.assert_array_equal(path(7), path(7))
-    assert not np.allclose(path(7), path(8))
-    assert not np.allclose(path(7), path(7, seed=1))
-
-
-def test_a_table_of_draws_has_the_posterior_s_distribution():
-    snapshot = study(n=4)
-    points = free(snapshot)[:6]
-    draws = np.array(
-        [-ThompsonSampling().bind(replace(snapshot, trial=trial))(points) for trial in range(1500)]
-    )
-    book = Textbook(snapshot)
-    limit = stats.norm.isf(1e-5 / 12)
-    errors = (draws.mean(axis=0) - book.mean(points)) / book.std(points) * math.sqrt(1500)
-    assert np.abs(errors).max() < limit
-    spread = draws.var(axis=0, ddof=1) / book.std(points) ** 2 - 1.0
-    assert np.abs(spread).max() * math.sqrt(1500 / 2) < limit
-
-
-def test_paths_on_a_box_have_the_posterior_s_distribution():
-    snapshot = study(LINE, 3)
-    points = np.array([[0.1], [0.33], [0.77]])
-    draws = np.array(
-        [-ThompsonSampling().bind(replace(snapshot, trial=trial))(points) for trial in range(1500)]
-    )
-    book = Textbook(snapshot)
-    errors = (draws.mean(axis=0) - book.mean(points)) / book.std(points) * math.sqrt(1500)
-    assert np.abs(errors).max() < 4.5
-    np.testing.assert_allclose(np.cov(draws.T), book.covariance(points), atol=0.12)
-
-
-def test_a_score_of_a_box_path_comes_with_its_gradient_and_leaves_out_what_is_taken():
-    snapshot = study(SQUARE, 5, pending=np.array([[0.3, 0.4]]))
-    score = ThompsonSampling().bind(snapshot)
-    X = np.random.default_rng(32).random((4, 2))
-    values, gradients = score.with_gradient(X)
-    np.testing.assert_allclose(values, score(X), rtol=1e-9)
-    for i, step in enumerate(1e-6 * np.eye(2)):
-        rise = (score(X + step) - score(X - step)) / 2e-6
-        np.testing.assert_allclose(gradients[:, i], rise, atol=1e-5)
-    taken = np.vstack([snapshot.X, snapshot.pending])
-    assert np.all(score(taken) == -np.inf)
-    assert np.all(score.with_gradient(taken)[0] == -np.inf)
-    np.testing.assert_array_equal(score.scales, [0.4, 0.4])
-    assert score.unit == pytest.approx(np.std(snapshot.y, ddof=1))
-
-
-def test_a_score_of_a_table_is_for_its_candidates_and_has_no_slope():
-    snapshot = study()
-    score = ThompsonSampling().bind(snapshot)
-    everywhere = score(TABLE.points)
-    some = TABLE.points[[3, 17, 30]]
-    np.testing.assert_array_equal(score(some), everywhere[[3, 17, 30]])
-    values, gradients = score.with_gradient(some)
-    np.testing.assert_array_equal(values, everywhere[[3, 17, 30]])
-    assert not gradients.any()
-
-
-def test_many_candidates_are_drawn_as_a_path():
-    domain = as_domain({"a": Integer(0, 59), "b": Integer(0, 59)})
-    snapshot = study(domain, 6)
-    score = ThompsonSampling().bind(snapshot)
-    values = score(domain.points)
-    assert np.isneginf(values[snapshot.taken(domain.points)]).all()
-    # What else is left out cannot win: even far below its mean it is above another's far above.
-    left_out = np.isneginf(values) & ~snapshot.taken(domain.points)
-    mean, std = snapshot.law(domain.points)
-    sure = np.min((mean + 5 * std)[~snapshot.taken(domain.points)])
-    assert (mean - 5 * std)[left_out].min(initial=np.inf) > sure
-    assert left_out.sum() < 1000  # early in a study most can
-    found = snapshot.sup(ThompsonSampling())
-    assert found.value == values.max()
-    # It is minus a draw of f: within five deviations of minus the mean.
-    drawn = ~np.isneginf(values)
-    assert np.all(np.abs(values + mean)[drawn] < 5 * std[drawn] + 1e-9)
-    assert np.corrcoef(values[drawn], -mean[drawn])[0, 1] > 0.5
-    # Neighbours have nearly the same value: it is one smooth function.
-    finite = np.where(np.isneginf(values), np.nan, values).reshape(60, 60)
-    assert np.nanmax(np.abs(np.diff(finite, axis=1))) < 0.5 * np.nanstd(finite)
-
-
 # ---------------------------------------------------------------------------------- PBGI-D
 
 
@@ -451,6 +332,31 @@ def test_where_everything_is_taken_nothing_is_proposed():
         assert snapshot.sup(acquisition).value == -math.inf
 
 
+def test_a_formula_of_a_mean_and_a_deviation_is_told_what_other_laws_have():
+    @dataclass(frozen=True)
+    class OfNormal:
+        def __call__(self, law, log_price, best):  # noqa: ARG002
+            ones = np.ones_like(law.mean)
+            return Partials(law.std - law.mean, (-ones, ones), 0.0 * log_price)
+
+        def bind(self, snapshot):
+            return PointwiseScore(self, snapshot)
+
+    study = sw.Study({"x": sw.Real(0.0, 1.0)}, lam=0.1, acquisition=OfNormal(), n_initial=4)
+    for x, value in ((0.1, 3.0), (0.4, 1.0), (0.7, 2.0), (0.9, 50.0)):
+        study.tell({"x": x}, value)
+    with pytest.raises(InputError, match=r"gives 2 slopes, but a Mixture law has 6 parameters"):
+        study.ask()
+
+
+@pytest.mark.parametrize("name", ["pbgi", "logeipc", "eic", "lcb"])
+def test_a_score_tells_the_search_its_scales_and_its_unit(name):
+    snapshot = study(LINE, hyper=Hyperparameters([0.17], 1.3))
+    score = make_acquisition(name, LAM).bind(snapshot)
+    np.testing.assert_allclose(score.scales, [0.17])
+    assert score.unit == (1.0 if name == "logeipc" else snapshot.belief.objective.unit)
+
+
 # ------------------------------------------------------------------------ parameters that teach
 
 
@@ -476,73 +382,3 @@ def test_a_name_must_be_known_and_lambda_given():
     with pytest.raises(InputTypeError, match="an object with bind, an instance"):
         make_acquisition(PBGI, 0.1)
     assert make_acquisition("lcb", None) == LCB()
-
-
-# --------------------------------------------------------------------------------- BoTorch
-
-
-@pytest.mark.parity
-def test_botorch_scores_the_same_points_the_same():
-    torch = pytest.importorskip("torch")
-    analytic = pytest.importorskip("botorch.acquisition.analytic")
-    from tests.core.beliefs.test_parity_gpytorch import their_gp
-
-    hyper = Hyperparameters([0.3, 0.5], 1.4, mean=0.3)
-    X = SQUARE.sobol(9, np.random.default_rng(40))
-    y = np.sin(5.0 * X).sum(axis=1)
-    y = (y - y.mean()) / y.std(ddof=1)  # standardised, so that units agree
-    snapshot = study(SQUARE, X=X, y=y, hyper=hyper, noise=1e-6)
-    exact = replace(snapshot.belief.objective, interpolate=True)
-    snapshot = replace(snapshot, belief=replace(snapshot.belief, objective=exact))
-    Q = np.random.default_rng(41).random((20, 2))
-    theirs = {}
-    with torch.no_grad():
-        as_double = torch.get_default_dtype()
-        torch.set_default_dtype(torch.float64)
-        try:
-            gp = their_gp(X, y, snapshot.belief.objective.hyper, np.arange(2), learned=False)
-            gp.eval()
-            gp.likelihood.eval()
-            gp.num_outputs = 1
-            gp.posterior = lambda X, **_: _their_posterior(gp, X)
-            points = torch.as_tensor(Q)[:, None, :]
-            best = snapshot.best
-            theirs["log_ei"] = analytic.LogExpectedImprovement(gp, best, maximize=False)(points)
-            theirs["lcb"] = analytic.UpperConfidenceBound(gp, 3.0, maximize=False)(points)
-        finally:
-            torch.set_default_dtype(as_double)
-    ours = LogEIPC().bind(snapshot)(Q)
-    np.testing.assert_allclose(ours, theirs["log_ei"].numpy(), atol=5e-3)
-    lower = LowerBound(3.0).bind(snapshot)(Q)
-    np.testing.assert_allclose(lower, theirs["lcb"].numpy(), atol=5e-4)
-
-
-def _their_posterior(gp, X):
-    from botorch.posteriors.gpytorch import GPyTorchPosterior
-
-    return GPyTorchPosterior(gp(X))
-
-
-def test_a_formula_of_a_mean_and_a_deviation_is_told_what_other_laws_have():
-    @dataclass(frozen=True)
-    class OfNormal:
-        def __call__(self, law, log_price, best):  # noqa: ARG002
-            ones = np.ones_like(law.mean)
-            return Partials(law.std - law.mean, (-ones, ones), 0.0 * log_price)
-
-        def bind(self, snapshot):
-            return PointwiseScore(self, snapshot)
-
-    study = sw.Study({"x": sw.Real(0.0, 1.0)}, lam=0.1, acquisition=OfNormal(), n_initial=4)
-    for x, value in ((0.1, 3.0), (0.4, 1.0), (0.7, 2.0), (0.9, 50.0)):
-        study.tell({"x": x}, value)
-    with pytest.raises(InputError, match=r"gives 2 slopes, but a Mixture law has 6 parameters"):
-        study.ask()
-
-
-@pytest.mark.parametrize("name", ["pbgi", "logeipc", "eic", "lcb"])
-def test_a_score_tells_the_search_its_scales_and_its_unit(name):
-    snapshot = study(LINE, hyper=Hyperparameters([0.17], 1.3))
-    score = make_acquisition(name, LAM).bind(snapshot)
-    np.testing.assert_allclose(score.scales, [0.17])
-    assert score.unit == (1.0 if name == "logeipc" else snapshot.belief.objective.unit)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What actions in stages are worth: bounds leave out none that is best, and gains agree."""
+"""What actions in stages are worth: the best is found without asking all, and gains agree."""
 
 import numpy as np
 import pytest

@@ -56,10 +56,12 @@ class Tilted:
         return self.log_cost(X), np.tile(self.slopes, (len(X), 1)), np.zeros_like(X)
 
 
-def snapshot_of(domain, X, y, *, cost=None, hyper=None, pending=None, seed=0, search=None):
-    """A snapshot of exact observations; hyper-parameters are fitted unless given."""
+def snapshot_of(
+    domain, X, y, *, cost=None, hyper=None, pending=None, seed=0, search=None, **fitting
+):
+    """A snapshot of exact observations; hyper-parameters are fitted, with options, or given."""
     if hyper is None:
-        objective = fit_posterior(X, y, groups=domain.groups)
+        objective = fit_posterior(X, y, groups=domain.groups, **fitting)
     else:
         objective = condition(X, y, hyper, groups=domain.groups, interpolate=True)
     price = (cost or UnitCost()).price(domain, X, np.ones(len(X)))

@@ -46,15 +46,3 @@ SMOOTH = {
     "branin": (branin, 2, 42, 0.3978873577),
     "hartmann6": (hartmann6, 6, 48, -3.3223680115),
 }
-
-
-def fitted_snapshot(domain, X, y, *, noise, interpolate, start=None, seed=0):
-    """A snapshot at unit cost, with hyper-parameters fitted from ``start`` on."""
-    from stopwise.core.beliefs.belief import Belief
-    from stopwise.core.beliefs.fit import fit_posterior
-    from stopwise.core.beliefs.prices import UnitCost
-    from stopwise.core.snapshot import Snapshot
-
-    posterior = fit_posterior(X, y, noise=noise, interpolate=interpolate, start=start)
-    belief = Belief(posterior, UnitCost().price(domain, X, y))
-    return Snapshot(domain, X, y, belief, np.empty((0, X.shape[1])), seed=seed)

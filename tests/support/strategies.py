@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the laws are drawn from: hypothesis strategies shared by all property tests."""
+"""Hypothesis strategies that property tests share: numbers, normals, data and traces."""
 
 import numpy as np
 from hypothesis import strategies as st

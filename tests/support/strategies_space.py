@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random parameters, spaces, configurations and points, for property tests."""
+"""Hypothesis strategies of parameters, spaces, configurations and points."""
 
 import math
 

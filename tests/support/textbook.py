@@ -2,7 +2,7 @@
 """Small studies at hyper-parameters set by hand, and what a textbook says about them.
 
 Nothing here calls the code under test: means and covariances come from dense inverses
-(`tests.dense`), expectations from sums over a fine grid, probabilities from joint draws.
+(`tests.support.dense`), expectations from sums over a fine grid, probabilities from joint draws.
 """
 
 import math
@@ -58,6 +58,11 @@ def study(
     price = (cost or UnitCost()).price(domain, X, np.ones(len(X)))
     fields = {"pending": X[:0], "initial": 3, "seed": seed} | fields
     return Snapshot(domain, X, y, Belief(objective, price), **fields)
+
+
+def costs_of(points):
+    """The costs of candidates of the table."""
+    return COSTS[TABLE.index_of(points)]
 
 
 def priced_table(**fields):

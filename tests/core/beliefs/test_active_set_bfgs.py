@@ -52,7 +52,7 @@ def end(landscape, start, curvature, bounds=WIDE):
     return descend(landscape, landscape(np.array(start)), np.array(curvature), bounds).end.x
 
 
-def test_who_is_told_the_curvature_needs_few_steps():
+def test_a_descent_that_is_told_the_curvature_needs_few_steps():
     told, untold = (quadratic(STRETCHED, [1.0, 0.5]) for _ in range(2))
     np.testing.assert_allclose(end(told, [0.0, 0.0], STRETCHED), [1.0, 0.5], atol=1e-3)
     np.testing.assert_allclose(end(untold, [0.0, 0.0], np.eye(2)), [1.0, 0.5], atol=2e-3)

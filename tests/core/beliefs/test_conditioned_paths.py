@@ -8,6 +8,8 @@ import pytest
 
 from stopwise.core.beliefs import Hyperparameters, condition
 from stopwise.core.beliefs.conditioned_paths import PathConditioner
+from tests.support.draws import assert_drawn_from
+from tests.support.gradients import differences
 
 GROUPS = np.array([0, 1, 1])
 FINE = 1e-7
@@ -77,14 +79,7 @@ def test_between_the_points_paths_have_the_posterior_s_mean_and_covariance(inter
         paths = net.paths(net.normals(rng, n), rng)
         for i, q in enumerate(Q):
             found[call, :, i] = paths.with_gradient(np.tile(q, (n, 1)), np.arange(n))[0]
-    deviations = found - posterior(Q).mean
-    squares = np.einsum("cni,cnj->cij", deviations, deviations) / n
-    for estimates, wanted in (
-        (deviations.mean(axis=1), np.zeros(len(Q))),
-        (squares, posterior.covariance(Q, Q)),
-    ):
-        sure = estimates.std(axis=0, ddof=1) / math.sqrt(calls)
-        assert np.all(np.abs(estimates.mean(axis=0) - wanted) < 5.0 * sure)
+    assert assert_drawn_from(posterior(Q).mean, posterior.covariance(Q, Q), found) < 0.1
 
 
 @KINDS
@@ -95,6 +90,5 @@ def test_gradients_are_those_of_differences(interpolate):
     paths = net.paths(net.normals(rng, 3), rng)
     Q, which = some_points(7, seed=87), np.array([0, 1, 2, 2, 1, 0, 2])
     _, gradient = paths.with_gradient(Q, which)
-    for i, step in enumerate(1e-6 * np.eye(3)):
-        rise = paths.with_gradient(Q + step, which)[0] - paths.with_gradient(Q - step, which)[0]
-        np.testing.assert_allclose(gradient[:, i], rise / 2e-6, rtol=1e-5, atol=1e-4)
+    rises = differences(lambda X: paths.with_gradient(X, which)[0], Q)
+    np.testing.assert_allclose(gradient, rises, rtol=1e-5, atol=1e-4)

@@ -38,8 +38,8 @@ def test_at_each_point_a_draw_succeeds_with_the_chance_of_the_law(success):
     assert close_to(chance, share, DRAWS)
 
 
-def test_so_does_a_path_but_for_its_features(success):
-    """Paths of one call share their frequencies, so several calls are averaged."""
+def test_at_each_point_a_path_succeeds_with_the_chance_of_the_law(success):
+    """But for its features: paths of one call share them, so several calls are averaged."""
     rng = np.random.default_rng(1)
     shares = [(SuccessPaths.of(success, rng, 500).excess(AT) == 0).mean(axis=0) for _ in range(40)]
     np.testing.assert_allclose(np.mean(shares, axis=0), np.exp(success.log_chance(AT)), atol=0.02)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Likelihood, priors and the search for hyper-parameters; data that are hard to fit."""
+"""The search for hyper-parameters, and data that are hard to fit."""
 
 import math
 import warnings
@@ -7,32 +7,22 @@ import warnings
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from scipy import stats
 
-from stopwise.core.beliefs import Hyperparameters, Standardiser, condition, fit_posterior
+from stopwise.core.beliefs import Hyperparameters, condition, fit_posterior
 from stopwise.core.beliefs import fit as fitting
 from stopwise.core.beliefs.fit import NUGGET, fit, log_likelihood
-from stopwise.core.beliefs.priors import Fixed, Flat, GammaPrior, LogNormalPrior, Priors, priors
+from stopwise.core.beliefs.priors import Fixed, Flat, LogNormalPrior, Priors, priors
 from stopwise.errors import InputError
 from tests.support.dense import DenseGP
+from tests.support.fitted_data import GROUPS, UNGROUPED, moved, some_data
 from tests.support.strategies import dyadics, magnitudes, observations
 
 PRIORS = ["lognormal", "gamma", None]
-UNGROUPED = np.arange(3)
-GROUPS = np.array([0, 1, 1, 2])
-HYPER = Hyperparameters([0.4, 0.9, 1.5], outputscale=1.3, noise=0.02, mean=0.2)
 
 
 @pytest.fixture
 def rng():
     return np.random.default_rng(30)
-
-
-def some_data(rng, n=25, width=3, noise=0.05):
-    """Standardised observations of a smooth function in which the last column is idle."""
-    X = rng.random((n, width))
-    y = np.sin(5.0 * X[:, :-1]).sum(axis=1) + noise * rng.standard_normal(n)
-    return X, (y - y.mean()) / y.std(ddof=1)
 
 
 @pytest.fixture
@@ -46,172 +36,6 @@ def evaluations(monkeypatch):
 
     monkeypatch.setattr(fitting, "log_likelihood", counted)
     return seen
-
-
-# ------------------------------------------------------------------------------ likelihood
-
-
-def moved(hyper, theta):
-    """Hyper-parameters moved by theta: logs of length scales, output scale, noise; the mean."""
-    d = hyper.lengthscales.size
-    return Hyperparameters(
-        hyper.lengthscales * np.exp(theta[:d]),
-        hyper.outputscale * math.exp(theta[d]),
-        hyper.noise * math.exp(theta[d + 1]),
-        hyper.mean + theta[d + 2],
-    )
-
-
-@pytest.mark.parametrize("groups", [UNGROUPED, GROUPS], ids=["ungrouped", "grouped"])
-def test_likelihood_and_gradient_are_the_textbook_s(rng, groups):
-    X, y = some_data(rng, width=groups.size)
-
-    def dense(theta):
-        at = moved(HYPER, theta)
-        return DenseGP(X, y, at, groups=groups, shift=0.0, scale=1.0).log_likelihood()
-
-    found = log_likelihood(X, y, HYPER, groups)
-    assert found.mean == HYPER.mean
-    assert found.value == pytest.approx(dense(np.zeros(6)), rel=1e-12)
-    expected = [(dense(step) - dense(-step)) / 2e-5 for step in 1e-5 * np.eye(6)]
-    gradient = [
-        *found.d_log_lengthscales,
-        found.d_log_outputscale,
-        found.d_log_noise,
-        found.d_mean,
-    ]
-    np.testing.assert_allclose(gradient, expected, atol=1e-6)
-
-
-def test_the_profiled_mean_is_where_the_likelihood_is_largest(rng):
-    X, y = some_data(rng)
-    profiled = log_likelihood(X, y, HYPER, UNGROUPED, profile_mean=True)
-    assert profiled.d_mean == pytest.approx(0.0, abs=1e-10)
-    at_it = moved(HYPER, np.array([0, 0, 0, 0, 0, profiled.mean - HYPER.mean]))
-    plain = log_likelihood(X, y, at_it, UNGROUPED)
-    assert profiled.value == pytest.approx(plain.value, rel=1e-13)
-    assert profiled.value > log_likelihood(X, y, HYPER, UNGROUPED).value
-    # By the envelope theorem the other gradients are those at a mean that stays.
-    np.testing.assert_allclose(profiled.d_log_lengthscales, plain.d_log_lengthscales, atol=1e-9)
-    assert profiled.d_log_outputscale == pytest.approx(plain.d_log_outputscale, abs=1e-9)
-    assert profiled.d_log_noise == pytest.approx(plain.d_log_noise, abs=1e-9)
-
-
-def test_the_likelihood_is_that_of_the_posterior_with_or_without_jitter(rng):
-    X, y = some_data(rng)
-    twice, values = np.vstack([X, X]), np.tile(y, 2)
-    for inputs, outputs, hyper in [
-        (X, y, HYPER),
-        (twice, values, Hyperparameters(HYPER.lengthscales, 1.3, noise=0.0)),
-    ]:
-        found = log_likelihood(inputs, outputs, hyper, UNGROUPED)
-        posterior = condition(inputs, outputs, hyper, standardiser=Standardiser())
-        assert (posterior.jitter > 0) == (inputs is twice)
-        assert found.value == pytest.approx(posterior.log_likelihood, rel=1e-5)
-
-
-def test_the_gradient_is_right_where_jitter_is_needed(rng):
-    X, y = some_data(rng, n=8)
-    twice, values = np.vstack([X, X]), np.tile(y, 2)
-    exact = Hyperparameters(HYPER.lengthscales, 1.3, noise=0.0)
-
-    def value(theta):
-        return log_likelihood(twice, values, moved(exact, theta), UNGROUPED).value
-
-    found = log_likelihood(twice, values, exact, UNGROUPED)
-    steps = 1e-3 * np.eye(6)[[0, 1, 2, 3, 5]]
-    expected = [(value(step) - value(-step)) / 2e-3 for step in steps]
-    gradient = [*found.d_log_lengthscales, found.d_log_outputscale, found.d_mean]
-    np.testing.assert_allclose(gradient, expected, atol=0.2)  # what a condition of 1e12 leaves
-
-
-@pytest.mark.parametrize("groups", [UNGROUPED, GROUPS], ids=["ungrouped", "grouped"])
-def test_the_information_is_the_textbook_s(rng, groups):
-    X, y = some_data(rng, width=groups.size)
-    at = Hyperparameters(HYPER.lengthscales, HYPER.outputscale, HYPER.noise)
-    likelihood = log_likelihood(X, y, at, groups, profile_mean=True)
-
-    def covariance(theta):
-        return DenseGP(X, y, moved(at, theta), groups=groups).K
-
-    steps = 1e-5 * np.eye(6)[:5]
-    changes = [(covariance(step) - covariance(-step)) / 2e-5 for step in steps]
-    inverse, ones = np.linalg.inv(covariance(np.zeros(6))), np.ones((y.size, 1))
-    projected = inverse - inverse @ ones @ ones.T @ inverse / (ones.T @ inverse @ ones)
-    pushes = np.column_stack([change @ (projected @ y) for change in changes])
-    expected = 0.5 * pushes.T @ projected @ pushes
-    np.testing.assert_allclose(likelihood.information(), expected, atol=1e-6 * expected.max())
-
-
-def test_the_information_is_about_the_curvature_at_a_fit(rng):
-    X, y = some_data(rng, n=200, noise=0.2)
-    hyper = fit(X, y, noise=None, prior=None)
-    likelihood = log_likelihood(X, y, hyper, UNGROUPED, profile_mean=True)
-
-    def gradient(theta):
-        found = log_likelihood(X, y, moved(hyper, theta), UNGROUPED, profile_mean=True)
-        return np.array([found.d_log_lengthscales[0], found.d_log_noise])
-
-    which = [0, 4]
-    steps = 1e-4 * np.eye(6)[which]
-    observed = np.array([(gradient(-step) - gradient(step)) / 2e-4 for step in steps])
-    average = likelihood.information()[np.ix_(which, which)]
-    np.testing.assert_allclose(average, observed, atol=0.3 * observed.max())
-
-
-# ---------------------------------------------------------------------------------- priors
-
-
-DENSITIES = [
-    (LogNormalPrior(0.7, 1.3), stats.lognorm(s=1.3, scale=math.exp(0.7))),
-    (GammaPrior(3.0, 6.0), stats.gamma(3.0, scale=1 / 6.0)),
-    (GammaPrior(1.1, 0.05), stats.gamma(1.1, scale=1 / 0.05)),
-]
-
-
-@pytest.mark.parametrize(("prior", "reference"), DENSITIES)
-def test_prior_densities_are_scipy_s(prior, reference):
-    logs = np.linspace(-6.0, 4.0, 21)
-    density, slope = prior.log_density(logs)
-    np.testing.assert_allclose(density, reference.logpdf(np.exp(logs)), rtol=1e-11)
-    above, below = reference.logpdf(np.exp(logs + 1e-6)), reference.logpdf(np.exp(logs - 1e-6))
-    np.testing.assert_allclose(slope, (above - below) / 2e-6, rtol=1e-6, atol=1e-7)
-
-
-@pytest.mark.parametrize("prior", [prior for prior, _ in DENSITIES] + [Flat(0.3), Fixed(0.3)])
-def test_prior_curvatures_are_those_of_differences(prior):
-    logs = np.linspace(-6.0, 4.0, 21)
-    fall = prior.log_density(logs - 1e-5)[1] - prior.log_density(logs + 1e-5)[1]
-    np.testing.assert_allclose(prior.curvature(logs), fall / 2e-5, rtol=1e-5, atol=1e-7)
-
-
-@pytest.mark.parametrize(("prior", "reference"), DENSITIES)
-def test_modes_are_where_scipy_s_density_is_largest(prior, reference):
-    mode = reference.pdf(math.exp(prior.log_mode))
-    assert mode > reference.pdf(math.exp(prior.log_mode + 1e-3))
-    assert mode > reference.pdf(math.exp(prior.log_mode - 1e-3))
-
-
-@pytest.mark.parametrize("prior", [Flat(0.3), Fixed(0.3)])
-def test_some_priors_have_no_opinion(prior):
-    density, slope = prior.log_density(np.linspace(-3.0, 3.0, 5))
-    assert density.tolist() == slope.tolist() == [0.0] * 5
-
-
-@pytest.mark.parametrize("d", [1, 4, 50])
-def test_named_priors_are_the_published_ones(d):
-    dimension_scaled = LogNormalPrior(math.sqrt(2) + math.log(d) / 2, math.sqrt(3))
-    assert priors("lognormal", d).lengthscale == dimension_scaled
-    assert priors("gamma", d) == Priors(
-        GammaPrior(3.0, 6.0), GammaPrior(2.0, 0.15), GammaPrior(1.1, 0.05)
-    )
-    assert isinstance(priors(None, d).lengthscale, Flat)
-
-
-@pytest.mark.parametrize("name", ["log-normal", "", "None"])
-def test_an_unknown_prior_is_refused_with_the_known_ones(rng, name):
-    with pytest.raises(InputError, match=rf"prior='{name}' is not known: give 'lognormal', 'gam"):
-        fit(*some_data(rng), prior=name)
 
 
 # ------------------------------------------------------------------------------ the search
@@ -261,6 +85,12 @@ def test_columns_of_one_parameter_share_its_length_scale(rng):
     assert fit(X, y, groups=GROUPS).lengthscales.shape == (3,)
     posterior = fit_posterior(X, y, groups=GROUPS)
     np.testing.assert_allclose(posterior(X).mean, y, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["log-normal", "", "None"])
+def test_an_unknown_prior_is_refused_with_the_known_ones(rng, name):
+    with pytest.raises(InputError, match=rf"prior='{name}' is not known: give 'lognormal', 'gam"):
+        fit(*some_data(rng), prior=name)
 
 
 def test_a_warm_start_finds_the_same_with_fewer_evaluations(rng, evaluations):

@@ -33,10 +33,11 @@ def test_moments_are_those_from_scratch(noise, exact):
     assert_allclose(followed(TABLE).std, scratch(TABLE).std, rtol=1e-6, atol=1e-7)
 
 
-def test_they_do_not_depend_on_who_asked_before():
+def test_moments_do_not_depend_on_who_asked_before():
     asked_at_every_step = grown(30, 31)
     for n in range(31, 49):
-        asked_at_every_step = extended(asked_at_every_step, X[:n], Y[:n], HYPER_FIT)
+        fit = asked_at_every_step.fit
+        asked_at_every_step = extended(asked_at_every_step, X[:n], Y[:n], fit)
         law = asked_at_every_step(TABLE)
     at_once = grown(30, 48)
     assert_array_equal(law.mean, at_once(TABLE).mean)
@@ -49,10 +50,7 @@ def test_they_do_not_depend_on_who_asked_before():
     assert_array_equal(variance, again[1])
 
 
-HYPER_FIT = grown(30, 31).fit
-
-
-def test_other_points_are_computed_as_ever():
+def test_points_that_are_not_the_table_are_not_followed():
     posterior = grown(30, 40)
     copy, few = TABLE.copy(), TABLE[:100]
     few.flags.writeable = False

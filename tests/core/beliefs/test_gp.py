@@ -2,7 +2,6 @@
 """The posterior against dense textbook formulas, finite differences and simulation; its laws."""
 
 import dataclasses
-import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from stopwise.core.beliefs import Hyperparameters, Standardiser, condition
 from stopwise.errors import InputError
 from tests.support.dense import DenseGP
+from tests.support.gradients import differences
 from tests.support.strategies import dyadics, hyperparameters, magnitudes, observations
 
 GROUPS = np.array([0, 1, 1, 1, 2])  # a category of three choices between two numbers
@@ -30,15 +30,6 @@ def some_data(rng, n=15, width=3):
 def some_hyper(d=3, **changes):
     values = {"outputscale": 1.7, "noise": 1e-2, "mean": 0.3, **changes}
     return Hyperparameters(np.linspace(0.4, 1.1, d), **values)
-
-
-def differences(function, X, step=1e-6):
-    """Central differences of a function of rows, (rows, width)."""
-    columns = [
-        (function(X + step * unit) - function(X - step * unit)) / (2 * step)
-        for unit in np.eye(X.shape[1])
-    ]
-    return np.stack(columns, axis=1)
 
 
 # ------------------------------------------------------------------------- dense formulas
@@ -340,43 +331,6 @@ def test_a_posterior_is_itself_only_and_can_be_a_key(rng):
     assert {first: "a", second: "b"}[first] == "a"
 
 
-# ------------------------------------------------------------------------ standardisation
-
-
-@pytest.mark.parametrize("scale", [1e-300, 1e-12, 1.0, 1e12, 1e300])
-def test_standardised_values_have_mean_zero_and_deviation_one(rng, scale):
-    y = scale * rng.standard_normal(30)
-    standardiser = Standardiser.of(y)
-    z = standardiser.forward(y)
-    assert np.mean(z) == pytest.approx(0.0, abs=1e-14)
-    assert np.std(z, ddof=1) == pytest.approx(1.0, rel=1e-13)
-    np.testing.assert_allclose(z, (y - np.mean(y)) / np.std(y / scale, ddof=1) / scale)
-
-
-@pytest.mark.parametrize("value", [0.0, 0.1, -3e-12, 7e15])
-@pytest.mark.parametrize("n", [1, 2, 7])
-def test_one_value_keeps_its_unit_and_several_without_spread_have_next_to_none(value, n):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        standardiser = Standardiser.of(np.full(n, value))
-    assert standardiser.shift == pytest.approx(value, rel=1e-15)
-    expected = 1.0 if n == 1 else 1e-10 * (abs(value) or 1.0)
-    assert standardiser.scale == pytest.approx(expected, rel=1e-12)
-
-
-def test_rounding_is_no_spread_but_a_small_spread_on_a_large_value_is():
-    assert Standardiser.of(0.3 * np.ones(5) + 1e-17).scale == pytest.approx(3e-11)
-    assert Standardiser.of(np.array([0.1 + 0.2, 0.3, 0.3])).scale == pytest.approx(3e-11)
-    y = 1e9 + np.array([0.0, 1.0, 2.0])
-    assert Standardiser.of(y).scale == pytest.approx(1.0)
-    assert Standardiser.of(1e3 * y).scale == pytest.approx(1e3)
-    assert Standardiser.of(1e12 + np.array([0.0, 1.0, 2.0])).scale == pytest.approx(1.0, rel=1e-3)
-
-
-def test_no_values_are_left_as_they_are():
-    assert Standardiser.of(np.empty(0)) == Standardiser(0.0, 1.0)
-
-
 # -------------------------------------------------------------------------------- the laws
 
 
@@ -414,16 +368,6 @@ def test_law_units_of_the_observations_are_units_of_the_predictions(
     np.testing.assert_allclose(there[0].std / scale, here[0].std, atol=1e-9)
     np.testing.assert_allclose(there[1] / scale, here[1], atol=1e-7)
     np.testing.assert_allclose(there[2] / scale, here[2], atol=1e-7)
-
-
-def test_hyperparameters_are_compared_by_their_numbers():
-    one, same = (Hyperparameters([0.5, 0.8], 1.6, noise=0.05) for _ in range(2))
-    assert one == same
-    assert hash(one) == hash(same)
-    assert one != Hyperparameters([0.5, 0.9], 1.6, noise=0.05)
-    assert one != Hyperparameters([0.5, 0.8], 1.5, noise=0.05)
-    assert one != Hyperparameters([0.5], 1.6, noise=0.05)
-    assert one != "a word"
 
 
 # ------------------------------------------------------------------- what others ask of it

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hyper-parameters refuse what they cannot be, and say what was given."""
+"""Hyper-parameters: what they refuse, saying what was given, and how they are compared."""
 
 import numpy as np
 import pytest
@@ -83,3 +83,13 @@ def test_there_is_one_length_scale_for_each_parameter(lengthscales):
 def test_the_parts_of_a_fit_belong_together(components, weights, complaint):
     with pytest.raises(InputError, match=complaint):
         ObjectiveFit(tuple(map(Hyperparameters, components)), weights)
+
+
+def test_hyper_parameters_are_compared_by_their_numbers():
+    one, same = (Hyperparameters([0.5, 0.8], 1.6, noise=0.05) for _ in range(2))
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != Hyperparameters([0.5, 0.9], 1.6, noise=0.05)
+    assert one != Hyperparameters([0.5, 0.8], 1.5, noise=0.05)
+    assert one != Hyperparameters([0.5], 1.6, noise=0.05)
+    assert one != "a word"

@@ -20,6 +20,8 @@ from stopwise.core.beliefs.kernels import DEFAULT_KERNEL, make_kernel
 from stopwise.core.beliefs.likelihood import log_likelihood
 from stopwise.core.beliefs.paths import sample_paths
 from stopwise.errors import InputError, InputTypeError
+from tests.support.draws import assert_drawn_from
+from tests.support.gradients import differences
 
 RADII = [1e-12, 1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 200.0]
 GROUPS = np.array([0, 1, 1])
@@ -56,12 +58,6 @@ def posterior_of(kernel, *, interpolate=False):
 
 def inner_points(n, seed=81):
     return 0.05 + 0.9 * np.random.default_rng(seed).random((n, 3))
-
-
-def rises(function, X, step=1e-6):
-    """Central differences in every column, (rows, columns)."""
-    steps = step * np.eye(X.shape[1])
-    return np.stack([(function(X + s) - function(X - s)) / (2 * step) for s in steps], axis=1)
 
 
 # ------------------------------------------------------------------------------ the kernel
@@ -182,10 +178,10 @@ def test_gradients_of_posteriors_are_those_of_differences(kernel, interpolate):
     for model in models:
         _, d_mean, d_std = model.with_gradient(Q)
         np.testing.assert_allclose(
-            d_mean, rises(lambda X, at=model: at(X).mean, Q), rtol=1e-5, atol=1e-5
+            d_mean, differences(lambda X, at=model: at(X).mean, Q), rtol=1e-5, atol=1e-5
         )
         np.testing.assert_allclose(
-            d_std, rises(lambda X, at=model: at(X).std, Q), rtol=1e-5, atol=1e-5
+            d_std, differences(lambda X, at=model: at(X).std, Q), rtol=1e-5, atol=1e-5
         )
 
 
@@ -239,16 +235,8 @@ def test_hyper_parameters_of_another_kernel_are_others():
 def test_paths_have_the_posterior_s_mean_and_covariance(kernel, interpolate):
     posterior, Q = posterior_of(kernel, interpolate=interpolate), inner_points(4)
     rng = np.random.default_rng(62)
-    calls, n = 1500, 40
-    found = np.array([sample_paths(posterior, rng, n, frequencies=64)(Q) for _ in range(calls)])
-    deviations = found - posterior(Q).mean
-    squares = np.einsum("cni,cnj->cij", deviations, deviations) / n
-    for estimates, wanted in (
-        (deviations.mean(axis=1), np.zeros(len(Q))),
-        (squares, posterior.covariance(Q, Q)),
-    ):
-        sure = estimates.std(axis=0, ddof=1) / math.sqrt(calls)
-        assert np.all(np.abs(estimates.mean(axis=0) - wanted) < 5.0 * sure)
+    found = np.array([sample_paths(posterior, rng, 40, frequencies=64)(Q) for _ in range(1000)])
+    assert assert_drawn_from(posterior(Q).mean, posterior.covariance(Q, Q), found) < 0.05
 
 
 @EACH
@@ -261,7 +249,7 @@ def test_gradients_of_paths_are_those_of_differences(kernel, interpolate):
     which = np.array([0, 1, 2, 2, 1, 0])
     for paths in (sample_paths(posterior, rng, 3), conditioned):
         _, gradient = paths.with_gradient(Q, which)
-        rise = rises(lambda X, paths=paths: paths.with_gradient(X, which)[0], Q)
+        rise = differences(lambda X, paths=paths: paths.with_gradient(X, which)[0], Q)
         np.testing.assert_allclose(gradient, rise, rtol=1e-5, atol=1e-4)
 
 

@@ -9,11 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stopwise.core.beliefs.laws import Bounded, Chance, LogWarped, Mixture, Normal, SoftWarped
+from tests.support.laws import ei, one
 from tests.support.strategies import magnitudes, reals
-
-
-def one(value):
-    return np.array([float(value)])
 
 
 @st.composite
@@ -53,10 +50,6 @@ def chances():
     """Laws that count with a probability, down to 1e-200."""
     logs = st.one_of(reals(-460.0, 0.0), reals(-3.0, 0.0))
     return st.builds(lambda law, log_chance: Chance(law, one(log_chance)), laws(), logs)
-
-
-def ei(law, level):
-    return math.exp(law.log_ei(level).value[0])
 
 
 @given(laws(), reals(-5.0, 5.0), magnitudes(-3, 0))

@@ -7,7 +7,6 @@ what is asked of one is asked of all. Their accuracy far in the tails is in test
 
 import itertools
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -27,6 +26,8 @@ from stopwise.core.beliefs.laws import (
 )
 from stopwise.core.numerics import normal_mixture
 from stopwise.errors import InputError
+
+pytestmark = pytest.mark.usefixtures("no_warnings")
 
 MEANS, DEVIATIONS = np.array([0.3, -0.5, 0.7]), np.array([0.5, 0.6, 0.1])
 NORMAL = (MEANS, DEVIATIONS)
@@ -100,13 +101,6 @@ EACH_NOT_CERTAIN = pytest.mark.parametrize(
 EACH_CONTINUOUS = pytest.mark.parametrize(
     ("make", "parameters"), CONTINUOUS.values(), ids=list(CONTINUOUS)
 )
-
-
-@pytest.fixture(autouse=True)
-def no_warnings():
-    with np.errstate(all="warn", under="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
 
 
 LEVELS = np.array([0.0, 0.5, 0.9])

@@ -15,7 +15,7 @@ from stopwise.core.beliefs.lowest_mean import (
     screened_gains,
 )
 from stopwise.core.beliefs.utilities import Linear, Sigmoid, Threshold
-from tests.core.beliefs.test_warps import Squares
+from tests.support.square_warp import Squares
 
 RNG = np.random.default_rng(7)
 X = RNG.random((9, 2))
@@ -123,7 +123,7 @@ def test_one_observation_brings_no_more_than_to_know_both_points(x):
 @pytest.mark.parametrize(
     "utility", [Sigmoid(2.6, 0.3, 9.0), Threshold(2.7, 4.0), Linear(3.0)], ids=str
 )
-def test_the_same_by_what_means_are_worth(x, utility):
+def test_the_expected_fall_in_worth_is_the_mean_of_actual_ones(x, utility):
     posterior, loss = noisy(), utility.loss(1.0)
     falls = [actual_fall(posterior, X, x, y, loss) for y in outcomes(posterior, x, 300)]
     expected = expected_fall(posterior, X, x, loss)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mixtures, bounds and warped normals in the corners: no weight, certainty, jumps, overflow."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import optimize, stats
@@ -17,12 +15,7 @@ from stopwise.core.beliefs.laws import (
 )
 from stopwise.errors import InputError
 
-
-@pytest.fixture(autouse=True)
-def no_warnings():
-    with np.errstate(all="warn", under="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
+pytestmark = pytest.mark.usefixtures("no_warnings")
 
 
 def normal(*pairs):

@@ -6,20 +6,20 @@ import pytest
 
 from stopwise.acquisition import LogEIPC
 from stopwise.core.beliefs.fit import NUGGET
-from stopwise.core.space import Real, as_domain
 from stopwise.core.space.domain import SAME
-from tests.support.problems import SMOOTH, fitted_snapshot
+from tests.support.landscapes import box, snapshot_of
+from tests.support.problems import SMOOTH
 
 
 def run(name, noise, *, interpolate):
     """Maximise EI again and again; returns sup EI over sd(y), and the nearest repeat."""
     function, d, steps, _ = SMOOTH[name]
-    domain = as_domain({f"x{i}": Real(0, 1) for i in range(d)})
+    domain = box(d)
     X = domain.sobol(2 * (d + 1), np.random.default_rng(0))
     y, start = function(X), None
     suprema, distances = [], []
     for _ in range(steps):
-        snapshot = fitted_snapshot(domain, X, y, noise=noise, interpolate=interpolate, start=start)
+        snapshot = snapshot_of(domain, X, y, noise=noise, interpolate=interpolate, start=start)
         start = snapshot.belief.objective.hyper
         found = snapshot.sup(LogEIPC())
         suprema.append(np.exp(found.value) / np.std(y, ddof=1))

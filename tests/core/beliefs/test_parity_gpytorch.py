@@ -12,58 +12,28 @@ from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
 from gpytorch.constraints import GreaterThan
 from gpytorch.kernels import MaternKernel, ScaleKernel
-from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
+from gpytorch.likelihoods import GaussianLikelihood
 
 from stopwise.core.beliefs import Hyperparameters, Standardiser, condition
 from stopwise.core.beliefs.fit import fit, log_likelihood
 from stopwise.core.beliefs.priors import GammaPrior, LogNormalPrior, priors
+from tests.support.their_gp import double_precision as in_double_precision
+from tests.support.their_gp import their_gp
 
 pytestmark = pytest.mark.parity
 
 
 @pytest.fixture(autouse=True)
 def double_precision():
-    """Float64 and dense algebra everywhere, on one thread; as it was, afterwards."""
-    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
-    torch.set_default_dtype(torch.float64)
-    torch.set_num_threads(1)
-    with gpytorch.settings.fast_computations(
+    """Float64 and dense algebra everywhere."""
+    dense = gpytorch.settings.fast_computations(
         covar_root_decomposition=False, log_prob=False, solves=False
-    ):
+    )
+    with in_double_precision(), dense:
         yield
-    torch.set_default_dtype(dtype)
-    torch.set_num_threads(threads)
 
 
 # --------------------------------------------------------------- the same hyper-parameters
-
-
-class TheirGP(gpytorch.models.ExactGP):
-    """GPyTorch's exact GP with the kernel of ours."""
-
-    def __init__(self, X, y, likelihood):
-        super().__init__(torch.as_tensor(X), torch.as_tensor(y), likelihood)
-        self.mean_module = gpytorch.means.ConstantMean()
-        self.covar_module = ScaleKernel(MaternKernel(2.5, ard_num_dims=X.shape[1]))
-
-    def forward(self, X):
-        return gpytorch.distributions.MultivariateNormal(self.mean_module(X), self.covar_module(X))
-
-
-def their_gp(X, y, hyper, groups, *, learned):
-    fixed = torch.full((len(y),), hyper.noise)
-    likelihood = (
-        GaussianLikelihood(noise_constraint=GreaterThan(1e-8))
-        if learned
-        else FixedNoiseGaussianLikelihood(fixed)
-    )
-    model = TheirGP(X, y, likelihood)
-    model.covar_module.outputscale = hyper.outputscale
-    model.covar_module.base_kernel.lengthscale = torch.tensor(hyper.lengthscales[groups])
-    model.mean_module.constant.data.fill_(hyper.mean)
-    if learned:
-        likelihood.noise = hyper.noise
-    return model
 
 
 def their_likelihood(model, X, y, groups, *, learned):

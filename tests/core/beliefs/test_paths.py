@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample paths: their distribution is the posterior's, and each is one smooth function.
 
-The statistical tests compare estimates with the posterior's own mean and covariance, entry by
-entry, each on its standard error. Seeds are fixed. With others, a test of a right program would
-fail with probability ERROR_RATE, shared over its entries.
+The statistical tests compare estimates with the posterior's own mean and covariance
+(`tests.support.draws`). Seeds are fixed.
 """
 
 import dataclasses
@@ -11,12 +10,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from stopwise.core.beliefs import Hyperparameters, Standardiser, condition
 from stopwise.core.beliefs.paths import JointDraws, Paths, exact_values, sample_paths
+from tests.support.draws import assert_drawn_from
+from tests.support.gradients import differences
 
-ERROR_RATE = 1e-6
 GROUPS = np.array([0, 1, 1])
 HYPER = Hyperparameters([0.5, 0.8], outputscale=1.6, noise=0.05, mean=0.3)
 
@@ -32,18 +31,9 @@ def some_points(n=5):
     return np.random.default_rng(61).random((n, 3))
 
 
-def assert_drawn_from(posterior, X, calls):
-    """Compare draws, (calls, draws per call, rows), with the posterior; calls are independent."""
-    deviations = calls - posterior(X).mean
-    upper = np.triu_indices(len(X))
-    seconds = np.einsum("cni,cnj->cij", deviations, deviations) / calls.shape[1]
-    estimates = np.hstack([deviations.mean(axis=1), seconds[:, *upper]])
-    expected = np.append(np.zeros(len(X)), posterior.covariance(X, X)[upper])
-    errors = estimates.mean(axis=0) - expected
-    standard = estimates.std(axis=0, ddof=1) / math.sqrt(len(calls))
-    limit = stats.t.isf(0.5 * ERROR_RATE / errors.size, len(calls) - 1)
-    assert np.abs(errors / standard).max() < limit
-    return np.abs(errors[len(X) :]).max() / posterior.covariance(X, X).max()
+def check(posterior, X, calls):
+    """Compare draws with the posterior; returns the largest error of a covariance."""
+    return assert_drawn_from(posterior(X).mean, posterior.covariance(X, X), calls)
 
 
 # ---------------------------------------------------------------------- their distribution
@@ -55,17 +45,17 @@ def test_paths_have_the_posterior_s_mean_and_covariance(interpolate):
     rng = np.random.default_rng(62)
     # Unbiased for any number of frequencies, so few will do; each call draws its own.
     calls = np.array([sample_paths(posterior, rng, 50, frequencies=64)(X) for _ in range(2000)])
-    assert assert_drawn_from(posterior, X, calls) < 0.02
+    assert check(posterior, X, calls) < 0.02
     other = dataclasses.replace(posterior, interpolate=not interpolate)
     with pytest.raises(AssertionError):  # and the test tells the two kinds apart
-        assert_drawn_from(other, X, calls)
+        check(other, X, calls)
 
 
 def test_paths_of_no_data_have_the_prior_s_mean_and_covariance():
     prior, X = some_posterior().prefix(0), some_points()
     rng = np.random.default_rng(63)
     calls = np.array([sample_paths(prior, rng, 50, frequencies=64)(X) for _ in range(2000)])
-    assert assert_drawn_from(prior, X, calls) < 0.02
+    assert check(prior, X, calls) < 0.02
 
 
 @pytest.mark.parametrize("interpolate", [False, True])
@@ -73,10 +63,10 @@ def test_exact_values_have_the_posterior_s_mean_and_covariance(interpolate):
     posterior, X = some_posterior(interpolate=interpolate), some_points()
     rng = np.random.default_rng(64)
     calls = exact_values(posterior, X, rng, 100_000).reshape(1000, 100, 5)
-    assert assert_drawn_from(posterior, X, calls) < 0.02
+    assert check(posterior, X, calls) < 0.02
     other = dataclasses.replace(posterior, interpolate=not interpolate)
     with pytest.raises(AssertionError):
-        assert_drawn_from(other, X, calls)
+        check(other, X, calls)
 
 
 def test_one_draw_of_features_errs_by_about_three_per_cent_of_the_prior_covariance():
@@ -146,9 +136,8 @@ def test_gradients_of_paths_are_those_of_differences(interpolate):
     paths = sample_paths(posterior, np.random.default_rng(68), 6)
     value, gradient = paths.with_gradient(X)
     np.testing.assert_allclose(value, np.diag(paths(X)), rtol=1e-11)
-    for i, step in enumerate(1e-6 * np.eye(3)):
-        rise = np.diag(paths(X + step)) - np.diag(paths(X - step))
-        np.testing.assert_allclose(gradient[:, i], rise / 2e-6, rtol=1e-6, atol=1e-6)
+    rises = differences(lambda X: np.diag(paths(X)), X)
+    np.testing.assert_allclose(gradient, rises, rtol=1e-6, atol=1e-6)
 
 
 def test_rows_may_be_of_any_path():
@@ -166,8 +155,8 @@ def test_gradients_of_paths_of_no_data():
     X = some_points(4)
     value, gradient = paths.with_gradient(X)
     np.testing.assert_allclose(value, np.diag(paths(X)), rtol=1e-11)
-    rise = np.diag(paths(X + 1e-6)) - np.diag(paths(X - 1e-6))
-    np.testing.assert_allclose(gradient.sum(axis=1), rise / 2e-6, rtol=1e-5, atol=1e-6)
+    rises = differences(lambda X: np.diag(paths(X)), X)
+    np.testing.assert_allclose(gradient, rises, rtol=1e-5, atol=1e-6)
 
 
 def test_paths_of_exact_data_go_through_them_and_others_do_not():

@@ -99,7 +99,7 @@ def test_which_parameters_are_choices_follows_from_the_columns():
     assert Data(X, y, GROUPS).choices.tolist() == CHOICES.tolist()
 
 
-def test_without_choices_or_with_another_prior_every_fit_is_as_it_was():
+def test_without_choices_or_with_another_prior_the_first_component_is_the_plain_fit():
     X, y = mixed_data()
     numbers = Data(X[:, [0, 3]], y, np.arange(2))
     others = [Data(X, y, GROUPS, prior=prior) for prior in ("gamma", None)]

@@ -58,7 +58,7 @@ def test_acquisitions_read_laws_alone(domain, noise, acquisition):
 
 
 @KINDS
-def test_so_do_the_rules_that_need_no_paths(domain, noise):
+def test_rules_that_need_no_paths_read_laws_alone(domain, noise):
     snapshot = study(domain, noise=noise)
     for rule in (RULES["pbgi"](0.1), UCBLCB()):
         assert rule.signal(behind_the_window(snapshot)) == rule.signal(snapshot)

@@ -24,22 +24,10 @@ from stopwise.core.beliefs.laws import (
 )
 from stopwise.core.beliefs.laws._anchored import Anchored
 from stopwise.core.beliefs.utilities import Custom, Linear, Piecewise, Sigmoid, Threshold
-from stopwise.core.numerics.gauss_kronrod import GAUSS_WEIGHTS, KRONROD_NODES, KRONROD_WEIGHTS
+from tests.support.laws import ei, normal, one
 from tests.support.strategies import magnitudes, reals
 
 DRAWS = 400_000
-
-
-def one(value):
-    return np.array([float(value)])
-
-
-def normal(mean=0.0, std=1.0):
-    return Normal(one(mean), one(std))
-
-
-def ei(law, level):
-    return math.exp(law.log_ei(level).value[0])
 
 
 LOSSES = {
@@ -195,8 +183,8 @@ def test_a_mixture_that_is_moved_or_clipped_is_one_of_parts_that_are():
 
 
 @given(reals(-6.0, 4.0), reals(-6.0, 4.0), magnitudes(-2, 1))
-def test_from_one_level_to_another_however_far(known, asked, width):
-    """What lies between is added or taken away; where that cancels, it is integrated anew."""
+def test_an_improvement_from_a_known_one_is_that_computed_anew(known, asked, width):
+    """However far the levels are apart: where the difference cancels, it is integrated anew."""
     law = Valued(LAWS["mixture"], Sigmoid(-0.5, width, 20.0).loss(1.0))
     at, level = (law.loss(one(y)) for y in (known, asked))
     got = Anchored(law, at, law.log_ei(at)).log_ei(level)
@@ -361,12 +349,3 @@ def test_what_is_known_is_known_by_its_value():
     known = law.known_at(np.array([1]), np.array([-1.5]))
     assert known.quantile(2.0).value[1] == law.loss(one(-1.5))[0]
     assert known.parameters[1].tolist() == [1.0, 0.0, 1.0]
-
-
-def test_the_rule_is_exact_for_polynomials():
-    for degree in range(23):
-        assert KRONROD_WEIGHTS @ KRONROD_NODES**degree == pytest.approx(1 / (degree + 1))
-    nodes, weights = np.polynomial.legendre.leggauss(7)
-    kept = GAUSS_WEIGHTS > 0.0
-    np.testing.assert_allclose(KRONROD_NODES[kept], 0.5 * (1 + nodes), atol=1e-15)
-    np.testing.assert_allclose(GAUSS_WEIGHTS[kept], 0.5 * weights, atol=1e-15)

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Output warps: every warp of the table, and a posterior whose outputs are warped.
 
-The posterior is tested with a warp of the tests, the square root of a positive value, whose law is
-written out by hand, so that the way through a warp is tested whatever the table holds.
+The posterior is tested with a warp that is in no table (`tests.support.square_warp`), so that the
+way through a warp is tested whatever the table holds.
 """
 
 import math
 import warnings
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -29,12 +27,13 @@ from stopwise.core.beliefs import (
     sample_paths,
 )
 from stopwise.core.beliefs.conditioned_paths import PathConditioner
-from stopwise.core.beliefs.laws import WithSlopes
 from stopwise.core.beliefs.paths import JointDraws
 from stopwise.core.beliefs.warps import DEFAULT_WARP, Clipped, make_warp
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Real, as_domain
 from stopwise.errors import InputError, InputTypeError
+from tests.support.gradients import check_gradient, differences
+from tests.support.square_warp import Squares
 
 EXAMPLES = {  # arguments of each
     "identity": (), "soft": (1.5, 0.5), "log": (-1.0,), "clipped": (-9.0, math.inf),
@@ -43,48 +42,6 @@ EACH = pytest.mark.parametrize(
     "warp", [make(*EXAMPLES[name]) for name, make in WARPS.items()], ids=list(WARPS)
 )
 VALUES = np.array([0.3, 1.0, 2.5, 7.0])
-
-
-@dataclass(frozen=True)
-class Squares:
-    """f is (shift + g)^2 of a normal g, which is far above -shift."""
-
-    shift: float = 1.0
-    name: ClassVar[str] = "squares"
-
-    def forward(self, y):
-        return np.sqrt(y) - self.shift
-
-    def inverse(self, g):
-        return (g + self.shift) ** 2
-
-    def inverse_slope(self, g):
-        return 2.0 * (g + self.shift)
-
-    def law(self, normal):
-        return SquareLaw(self.shift, normal)
-
-
-@dataclass(frozen=True)
-class SquareLaw:
-    shift: float
-    normal: Normal
-
-    @property
-    def parameters(self):
-        return self.normal.parameters
-
-    @property
-    def mean(self):
-        return (self.normal.mean + self.shift) ** 2 + self.normal.std**2
-
-    @property
-    def median(self):
-        return (self.normal.mean + self.shift) ** 2
-
-    def quantile(self, z):
-        g, slopes = self.normal.quantile(z)
-        return WithSlopes((g + self.shift) ** 2, tuple(2.0 * (g + self.shift) * s for s in slopes))
 
 
 # ------------------------------------------------------------------------------ the table
@@ -222,18 +179,13 @@ def test_gradients_pass_through_the_law():
     price = UnitCost().price(domain, X, np.ones(len(X)))
     snapshot = Snapshot(domain, X, y, Belief(posterior, price), X[:0])
     Q = np.random.default_rng(4).random((4, 2))
-    score = LCB().bind(snapshot)
-    value, gradient = score.with_gradient(Q)
-    np.testing.assert_allclose(value, score(Q), rtol=1e-12)
-    for i, step in enumerate(1e-6 * np.eye(2)):
-        rise = (score(Q + step) - score(Q - step)) / 2e-6
-        np.testing.assert_allclose(gradient[:, i], rise, rtol=1e-5, atol=1e-6)
+    check_gradient(LCB().bind(snapshot), Q, tolerance=1e-5)
     relative = posterior.relative_to(X[0], 0.0)
     law, gradients = relative.law_with_gradient(Q)
     np.testing.assert_allclose(law.mean, relative.law(Q).mean, rtol=1e-12)
-    above, below = (relative.law(Q + step).parameters[1] for step in (1e-6, -1e-6))
-    rise = (above - below) / 2e-6
-    np.testing.assert_allclose(gradients[1].sum(axis=1), rise, rtol=1e-5, atol=1e-6)
+    for i, gradient in enumerate(gradients):
+        rises = differences(lambda X, i=i: relative.law(X).parameters[i], Q)
+        np.testing.assert_allclose(gradient, rises, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("interpolate", [False, True])
@@ -254,11 +206,8 @@ def test_paths_and_draws_are_in_the_user_s_units(interpolate):
     np.testing.assert_allclose(values, conditioner.values(normals)[which, np.arange(4)], rtol=1e-7)
     for paths in (free, conditioned):
         _, gradient = paths.with_gradient(Q, which)
-        for i, step in enumerate(1e-6 * np.eye(2)):
-            ends = [paths.with_gradient(Q + s, which)[0] for s in (step, -step)]
-            np.testing.assert_allclose(
-                gradient[:, i], (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-5
-            )
+        rises = differences(lambda X, of=paths: of.with_gradient(X, which)[0], Q)
+        np.testing.assert_allclose(gradient, rises, rtol=1e-5, atol=1e-5)
 
 
 def test_a_fit_carries_its_warp():

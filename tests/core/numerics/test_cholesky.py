@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cholesky factors: what they reconstruct, when jitter is added, and what is refused."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,14 +10,9 @@ from stopwise.core.numerics import cholesky
 from stopwise.errors import NumericsError
 from tests.support.strategies import spd_matrices
 
+pytestmark = pytest.mark.usefixtures("no_floating_point_errors")
+
 EMPTY = np.empty((0, 0), order="F")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def no_warnings():
-    with np.errstate(all="raise"), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
 
 
 def covariance(size, seed=0):

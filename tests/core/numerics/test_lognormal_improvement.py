@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The improvement of a log-normal, against E max(1 - exp(s U - gap), 0) itself."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,15 +10,10 @@ from tests.support import oracles
 from tests.support.oracles import mp
 from tests.support.strategies import magnitudes, reals
 
+pytestmark = pytest.mark.usefixtures("no_floating_point_errors")
+
 Z = np.array([-100.0, -35.0, -13.0, -5.0, -1.0, -1e-9, 0.0, 1e-9, 0.4, 2.0, 9.0, 40.0])
 STDS = [1e-12, 1e-6, 1e-3, 0.1, 0.25, 0.3, 1.0, 2.0, 30.0, 1e3]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def no_warnings():
-    with np.errstate(all="raise"), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
 
 
 @pytest.mark.parametrize("std", STDS)

@@ -3,7 +3,6 @@
 
 import itertools
 import math
-import sys
 import warnings
 
 import numpy as np
@@ -11,27 +10,23 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import stopwise.math
 from stopwise.core.numerics import standard_improvement
 from stopwise.core.numerics.normal import log_ei, log_ei_partials, pbgi, pbgi_partials
-from stopwise.core.numerics.standard_improvement import d_log_h, inv_log_h, log_h
-from stopwise.errors import InputError
+from stopwise.core.numerics.standard_improvement import d_log_h, log_h
 from tests.support import oracles
+from tests.support.doubles import (
+    LARGEST,
+    LEVELS,
+    PHI_0,
+    SMALLEST,
+    SMALLEST_NORMAL,
+    both_sides,
+    error,
+)
 from tests.support.oracles import mp
-from tests.support.strategies import boxes, costs, dyadics, magnitudes, normals, reals
+from tests.support.strategies import boxes, costs, dyadics, magnitudes, normals
 
-LARGEST = sys.float_info.max
-SMALLEST_NORMAL = sys.float_info.min
-SMALLEST = 5e-324
-PHI_0 = 1.0 / math.sqrt(2.0 * math.pi)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def no_warnings():
-    """All calls of this file are made where numpy raises instead of warning."""
-    with np.errstate(all="raise"), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
+pytestmark = pytest.mark.usefixtures("no_floating_point_errors")
 
 
 def test_a_warning_would_be_noticed():
@@ -41,153 +36,13 @@ def test_a_warning_would_be_noticed():
         warnings.warn("noticed", stacklevel=1)
 
 
-def both_sides(*edges):
-    """Each edge and its two neighbours among the doubles."""
-    return [np.nextafter(edge, side) for edge in edges for side in (-np.inf, edge, np.inf)]
-
-
-def error(got, want, *, per):
-    """|got - want| in units of ``per``."""
-    return float(abs(mp.mpf(float(got)) - want) / mp.mpf(per))
-
-
-# -------------------------------------------------------------------------- the oracle itself
-
-
-@pytest.mark.parametrize("z", [-3.0, -0.5, 0.0, 0.7, 4.0])
-def test_the_oracle_is_the_expectation(z):
-    """Its folded integrals against the plain ones over the whole line."""
-    at = oracles.Standard(z)
-    line = [-30, -10, -3, z] if z > -3 else [-30, -10, z]
-    gain = mp.quad(lambda u: (z - u) * mp.npdf(u), line)
-    chance = mp.quad(mp.npdf, line)
-    spread = mp.quad(lambda u: -u * mp.npdf(u), line)
-    assert mp.almosteq(mp.exp(at.log_gain), gain, 1e-30)
-    assert mp.almosteq(at.chance_over_gain, chance / gain, 1e-30)
-    assert mp.almosteq(at.spread_over_gain, spread / gain, 1e-30)
+# ------------------------------------------------------------------------------------- log EI
 
 
 def test_log_ei_by_simulation():
     mean, std, best = 1.3, 0.8, 0.9
     gains = np.maximum(best - np.random.default_rng(5).normal(mean, std, 400_000), 0.0)
     assert abs(np.exp(log_ei(mean, std, best)) - gains.mean()) < 4 * gains.std() / 400_000**0.5
-
-
-def test_opening_at_the_fair_value_breaks_even_in_simulation():
-    mean, std, cost = -2.0, 3.0, 0.4
-    level = pbgi(mean, std, cost)
-    gains = np.maximum(level - np.random.default_rng(6).normal(mean, std, 400_000), 0.0)
-    assert abs(gains.mean() - cost) < 4 * gains.std() / 400_000**0.5
-
-
-# ------------------------------------------------------------------------ log h and its inverse
-
-LEVELS = np.concatenate(
-    [
-        -np.logspace(-8, 8, 49),
-        np.logspace(-8, 8, 25),
-        np.linspace(-16.0, 2.0, 37),
-        both_sides(
-            0.0,
-            standard_improvement._FAR,
-            -standard_improvement._FAR,
-            standard_improvement.CERTAIN,
-            -standard_improvement.CERTAIN,
-        ),
-    ]
-)
-
-
-def test_log_h():
-    got = log_h(LEVELS)
-    for z, value in zip(LEVELS, got, strict=True):
-        want = oracles.Standard(z).log_gain
-        assert error(value, want, per=max(1, abs(want))) <= 1e-13, z
-
-
-def test_d_log_h():
-    got = d_log_h(LEVELS)
-    for z, value in zip(LEVELS, got, strict=True):
-        want = oracles.Standard(z).chance_over_gain
-        assert error(value, want, per=want) <= 1e-12, z
-
-
-def test_log_h_to_the_ends_of_the_doubles():
-    assert log_h(-1.5e154) == pytest.approx(-1.125e308, rel=1e-13)  # the square overflows
-    assert log_h(-1e155) == -np.inf
-    assert log_h(LARGEST) == pytest.approx(math.log(LARGEST), rel=1e-15)
-    assert d_log_h([-LARGEST, LARGEST]) == pytest.approx([LARGEST, 1.0 / LARGEST], rel=1e-12)
-    assert log_h([-np.inf, np.inf]).tolist() == [-np.inf, np.inf]
-    assert d_log_h([-np.inf, np.inf]).tolist() == [np.inf, 0.0]
-
-
-LOG_GAINS = np.concatenate(
-    [
-        -np.logspace(-6, 6, 4001),
-        np.logspace(-6, math.log10(700.0), 2001),
-        np.linspace(-12.0, 6.0, 4001),
-        both_sides(
-            0.0,
-            standard_improvement._GAUSSIAN,
-            math.log(standard_improvement._LINEAR),
-            math.log(PHI_0),
-        ),
-        [-1e6, 700.0],
-    ]
-)
-
-
-def test_log_h_gives_back_what_was_inverted():
-    difference = log_h(inv_log_h(LOG_GAINS)) - LOG_GAINS
-    assert np.max(np.abs(difference) / np.maximum(1.0, np.abs(LOG_GAINS))) <= 1e-12
-
-
-@pytest.mark.parametrize("t", [-1e6, -700.0, -4.0, -3.999, -1.0, 0.0, math.log(8.0), 3.7, 700.0])
-def test_inv_log_h_inverts_the_expectation_too(t):
-    assert error(t, oracles.Standard(inv_log_h(t)).log_gain, per=max(1.0, abs(t))) <= 1e-12
-
-
-def test_inv_log_h_to_the_ends_of_the_doubles():
-    low = [-1e100, *both_sides(standard_improvement._LOWEST), -1e308, -LARGEST]
-    assert inv_log_h(low) == pytest.approx(-math.sqrt(2.0) * np.sqrt(np.abs(low)), rel=1e-15)
-    assert inv_log_h(math.log(LARGEST)) == pytest.approx(LARGEST, rel=1e-12)
-    assert inv_log_h([710.0, LARGEST, np.inf]).tolist() == [np.inf] * 3
-    assert inv_log_h(-np.inf) == -np.inf
-
-
-def test_inv_log_h_does_not_depend_on_the_neighbours():
-    rng = np.random.default_rng(3)
-    t = rng.normal(-5.0, 30.0, 2 * standard_improvement.BLOCK + 3)
-    order = rng.permutation(t.size)
-    np.testing.assert_allclose(inv_log_h(t)[order], inv_log_h(t[order]), rtol=4e-16, atol=4e-16)
-    some = order[:50]
-    one_by_one = [inv_log_h(x) for x in t[some]]
-    np.testing.assert_allclose(inv_log_h(t)[some], one_by_one, rtol=4e-16, atol=4e-16)
-
-
-@given(reals(-30.0, 30.0))
-def test_h_of_z_less_h_of_minus_z_is_z(z):
-    difference = np.exp(log_h(z)) - np.exp(log_h(-z))
-    assert difference == pytest.approx(z, abs=1e-14 * (1.0 + abs(z)))
-
-
-@given(reals(-1e8, 1e8), magnitudes(-6, 8))
-def test_log_h_increases(z, step):
-    low, high = log_h([z, z + step])
-    # Concave: the rise is at least the step times the slope at its end. Rounding aside.
-    assume(step * d_log_h(z + step) > 1e-12 * (1.0 + abs(low)))
-    assert low < high
-
-
-@given(reals(-1e4, 1e4), magnitudes(-3, 4))
-def test_log_h_is_concave(z, step):
-    left, middle, right = log_h([z - step, z, z + step])
-    rounding = 1e-13 * (1.0 + max(abs(left), abs(middle), abs(right)))
-    assert middle - left >= right - middle - 2.0 * rounding
-    assert d_log_h(z - step) > d_log_h(z) > d_log_h(z + step)
-
-
-# ------------------------------------------------------------------------------------- log EI
 
 
 def gains():
@@ -278,7 +133,26 @@ def test_log_ei_shifts_and_scales(belief, best, shift, scale):
     assert scaled - math.log(scale) == pytest.approx(value, abs=rounding)
 
 
+@pytest.mark.parametrize("z", [1.8, 3.0, 20.0])
+def test_log_ei_where_the_gap_overflows_and_the_deviation_is_as_large(z):
+    m, y = -1.5e308, 1.5e308
+    s = y / z - m / z
+    value, d_mean, d_std = log_ei_partials(m, s, y)
+    with mp.workdps(40):
+        h = mp.mpf(z) * mp.ncdf(z) + mp.npdf(z)
+        assert value == pytest.approx(float(mp.log(mp.mpf(s)) + mp.log(h)), rel=1e-15)
+        assert d_mean * s == pytest.approx(-float(mp.ncdf(z) / h), rel=1e-12)
+        assert d_std * s == pytest.approx(float(mp.npdf(z) / h), rel=1e-12)
+
+
 # --------------------------------------------------------------------------------- fair values
+
+
+def test_opening_at_the_fair_value_breaks_even_in_simulation():
+    mean, std, cost = -2.0, 3.0, 0.4
+    level = pbgi(mean, std, cost)
+    gains = np.maximum(level - np.random.default_rng(6).normal(mean, std, 400_000), 0.0)
+    assert abs(gains.mean() - cost) < 4 * gains.std() / 400_000**0.5
 
 
 def assert_fair(mean, std, cost):
@@ -438,6 +312,14 @@ def test_closed_boxes_and_stopping_are_one_question(belief, cost, distance, side
     assert (value >= best) == (log_ei(mean, std, best) <= math.log(cost))
 
 
+def test_a_fair_value_close_to_the_mean_is_as_precise_among_others():
+    # c = s h(z) for small z, together with prices far from it: each is what it is alone.
+    close = 0.3989422804014327 * (1.0 + np.array([1e-13, -1e-10, 1e-6]))
+    prices = np.concatenate([close, [1e-8, 5.0]])
+    together = pbgi(0.0, 1.0, prices)
+    assert together.tolist() == [float(pbgi(0.0, 1.0, price)) for price in prices]
+
+
 # ---------------------------------------------------------------------------------- gradients
 
 
@@ -484,134 +366,3 @@ def test_gradients_by_finite_differences(name):
     coarse, fine = ((moved(d) - moved(-d)) / (2.0 * d) for d in (2.0 * step, step))
     extrapolated = (4.0 * fine - coarse) / 3.0  # error of order step^4
     assert derivative(*arguments) == pytest.approx(extrapolated, rel=1e-7, abs=1e-10)
-
-
-# ----------------------------------------------------------------------------- what goes in
-
-FUNCTIONS = {
-    "log_h": (log_h, 1),
-    "d_log_h": (d_log_h, 1),
-    "inv_log_h": (inv_log_h, 1),
-    "log_ei": (log_ei, 3),
-    "pbgi": (pbgi, 3),
-    **{f"log_ei_partials {i}": (lambda *a, i=i: log_ei_partials(*a)[i], 3) for i in range(3)},
-    **{f"pbgi_partials {i}": (lambda *a, i=i: pbgi_partials(*a)[i], 3) for i in range(4)},
-}
-each_function = pytest.mark.parametrize(
-    ("function", "arity"), FUNCTIONS.values(), ids=FUNCTIONS.keys()
-)
-
-
-@each_function
-def test_scalars_give_scalars(function, arity):
-    for one in (1.0, 1, True, np.float64(1.0), np.float32(1.0), np.int64(1), np.array(1.0)):
-        value = function(*[one] * arity)
-        assert isinstance(value, float)
-        assert value == function(*[[1.0]] * arity)[0]
-
-
-@each_function
-def test_empty_arrays_give_empty_arrays(function, arity):
-    for shape in [(0,), (0, 3), (2, 0)]:
-        value = function(*[np.empty(shape)] * arity)
-        assert value.shape == shape
-        assert value.dtype == np.float64
-    assert function(*[[]] * arity).shape == (0,)
-
-
-@each_function
-def test_all_kinds_of_arrays_give_the_same(function, arity):
-    plain = np.arange(1.0, 13.0).reshape(3, 4)
-    want = function(*[plain] * arity)
-    assert want.shape == (3, 4)
-    frozen = plain.copy()
-    frozen.flags.writeable = False
-    strided = np.zeros((6, 8))
-    strided[::2, ::2] = plain
-    kinds = {
-        "list": plain.tolist(),
-        "integers": plain.astype(int),
-        "single": plain.astype(np.float32),
-        "Fortran": np.asfortranarray(plain),
-        "strided": strided[::2, ::2],
-        "reversed": plain[::-1, ::-1].copy()[::-1, ::-1],
-        "read-only": frozen,
-        "swapped bytes": plain.astype(">f8"),
-    }
-    for kind, array in kinds.items():
-        np.testing.assert_array_equal(function(*[array] * arity), want, err_msg=kind)
-    for i, j in itertools.product(range(3), range(4)):
-        one = function(*[plain[i, j]] * arity)
-        assert one == pytest.approx(want[i, j], rel=1e-14, abs=1e-300)
-
-
-@each_function
-def test_inputs_are_left_alone_and_outputs_are_new(function, arity):
-    given = [np.array([0.5, np.nan, 0.0, np.inf]) for _ in range(arity)]
-    kept = [array.copy() for array in given]
-    value = function(*given)
-    for array, copy in zip(given, kept, strict=True):
-        np.testing.assert_array_equal(array, copy)
-        assert not np.shares_memory(array, value)
-    assert value.flags.writeable
-
-
-@pytest.mark.parametrize("function", [log_ei, pbgi])
-def test_shapes_broadcast(function):
-    mean, std, third = np.linspace(-1.0, 1.0, 3)[:, None], np.array([0.5, 1.0, 2.0, 4.0]), 0.3
-    value = function(mean, std, third)
-    assert value.shape == (3, 4)
-    for i, j in itertools.product(range(3), range(4)):
-        assert value[i, j] == pytest.approx(function(mean[i, 0], std[j], third), rel=1e-14)
-    with pytest.raises(ValueError, match="broadcast"):
-        function(np.ones(2), np.ones(3), 1.0)
-
-
-@pytest.mark.parametrize("function", [log_ei, log_ei_partials, pbgi, pbgi_partials])
-@pytest.mark.parametrize("bad", [-1.0, -SMALLEST, -np.inf])
-def test_a_negative_deviation_is_refused(function, bad):
-    message = f"std must not be negative: got {bad!r} at position 2 (1 of 3 values). "
-    with pytest.raises(InputError) as caught:
-        function(0.0, [1.0, np.nan, bad], 1.0)
-    assert str(caught.value) == message + "Give std >= 0."
-
-
-@pytest.mark.parametrize("function", [pbgi, pbgi_partials])
-@pytest.mark.parametrize("bad", [-1.0, -SMALLEST, -np.inf])
-def test_a_negative_cost_is_refused(function, bad):
-    """Counted among the costs as they were given, not as they were broadcast."""
-    message = f"cost must not be negative: got {bad!r} at position 0 (1 of 1 values). "
-    with pytest.raises(InputError) as caught:
-        function(np.zeros(5), 1.0, bad)
-    assert str(caught.value) == message + "Give cost >= 0."
-
-
-def test_minus_zero_is_zero():
-    assert pbgi(1.0, -0.0, 0.5) == 1.5
-    assert pbgi(1.0, 1.0, -0.0) == -np.inf
-    assert log_ei(1.0, -0.0, 3.0) == math.log(2.0)
-
-
-def test_the_public_module_has_these_functions():
-    ours = [d_log_h, inv_log_h, log_ei, log_ei_partials, log_h, pbgi, pbgi_partials]
-    assert [getattr(stopwise.math, name) for name in stopwise.math.__all__] == ours
-
-
-@pytest.mark.parametrize("z", [1.8, 3.0, 20.0])
-def test_log_ei_where_the_gap_overflows_and_the_deviation_is_as_large(z):
-    m, y = -1.5e308, 1.5e308
-    s = y / z - m / z
-    value, d_mean, d_std = log_ei_partials(m, s, y)
-    with mp.workdps(40):
-        h = mp.mpf(z) * mp.ncdf(z) + mp.npdf(z)
-        assert value == pytest.approx(float(mp.log(mp.mpf(s)) + mp.log(h)), rel=1e-15)
-        assert d_mean * s == pytest.approx(-float(mp.ncdf(z) / h), rel=1e-12)
-        assert d_std * s == pytest.approx(float(mp.npdf(z) / h), rel=1e-12)
-
-
-def test_a_fair_value_close_to_the_mean_is_as_precise_among_others():
-    # c = s h(z) for small z, together with prices far from it: each is what it is alone.
-    close = 0.3989422804014327 * (1.0 + np.array([1e-13, -1e-10, 1e-6]))
-    prices = np.concatenate([close, [1e-8, 5.0]])
-    together = pbgi(0.0, 1.0, prices)
-    assert together.tolist() == [float(pbgi(0.0, 1.0, price)) for price in prices]

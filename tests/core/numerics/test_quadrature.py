@@ -15,7 +15,7 @@ def test_polynomials_up_to_degree_11_are_integrated_exactly(power):
     assert_allclose(UNIT_WEIGHTS @ UNIT_NODES**power, 1.0 / (power + 1), rtol=4e-15)
 
 
-def test_degree_12_is_not():
+def test_degree_12_is_not_integrated_exactly():
     assert abs(13.0 * UNIT_WEIGHTS @ UNIT_NODES**12 - 1.0) > 1e-8
 
 
@@ -26,6 +26,6 @@ def test_where_a_difference_cancels_the_rule_is_right_to_rounding(rate):
     assert_allclose(integral, math.expm1(rate), rtol=4e-16)
 
 
-def test_elsewhere_a_difference_loses_two_bits_at_most():
+def test_elsewhere_a_difference_loses_two_and_a_half_bits_at_most():
     # b - a with b = (1 + CANCELS) a: an error of half a last place of b, relative to b - a
     assert math.log2((1.0 + CANCELS) / CANCELS) < 2.5

@@ -13,7 +13,6 @@ import pytest
 import threadpoolctl
 
 import stopwise as sw
-from stopwise.core.numerics import scipy_parts
 from stopwise.core.numerics import threads as _threads
 from stopwise.stopping import Immediate
 
@@ -308,16 +307,3 @@ def test_what_is_limited_again_is_restored_once(two_threads):
     assert threads() == {2}
     _threads.limit_new_libraries()
     assert threads() == {2}
-
-
-def test_a_part_of_scipy_is_an_attribute():
-    assert scipy_parts.blas.dtrmm
-    assert scipy_parts.lapack.dpotrf
-    assert scipy_parts.special.erfcx
-    assert scipy_parts.distance.cdist
-    with pytest.raises(AttributeError, match="no attribute 'cuda'"):
-        scipy_parts.cuda  # noqa: B018
-    loaded = dict(vars(scipy_parts))
-    for name in ("blas", "distance", "lapack", "special"):
-        del vars(scipy_parts)[name]
-        assert getattr(scipy_parts, name) is loaded[name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batched BFGS: where it ends, what it never does, and that nobody waits for another."""
+"""Batched BFGS: where searches end, what they never do, and that none waits for another."""
 
 import numpy as np
 import pytest
@@ -279,7 +279,7 @@ def test_the_bound_of_evaluations_holds():
 
 
 @given(SEEDS, st.integers(1, 5))
-def test_together_as_alone(seed, d):
+def test_searches_together_end_where_each_ends_alone(seed, d):
     rng = np.random.default_rng(seed)
     objective, X = Counted(waves(rng, d)), rng.random((6, d))
     reached, values = batched_bfgs(objective, X, everywhere(X), rivals=False)

@@ -11,6 +11,7 @@ from stopwise.core.search.discrete_moves import improve_all, improve_best
 from stopwise.core.search.supremum import multistart
 from stopwise.core.space import Categorical, Integer, Mixed, Real
 from stopwise.core.space.finite import grid
+from tests.support.scores import Formula, two_hills
 
 SEEDS = st.integers(0, 2**32 - 1)
 DISCRETE = Mixed.of({"n": Integer(0, 4), "c": Categorical(["a", "b", "c"])})
@@ -31,22 +32,6 @@ class Table:
 
     def with_gradient(self, X):
         return self(X), np.zeros_like(X)
-
-
-class TwoHills:
-    """At c = 0 the top is 0 at x = 0.2; at c = 1 it is 0.5 at x = 0.9, beyond a valley."""
-
-    scales, unit = None, 1.0
-
-    def __call__(self, X):
-        return self.with_gradient(X)[0]
-
-    def with_gradient(self, X):
-        second = X[:, 2] > 0.5
-        centre, height = np.where(second, 0.9, 0.2), np.where(second, 0.5, 0.0)
-        gradients = np.zeros_like(X)
-        gradients[:, 0] = -20.0 * (X[:, 0] - centre)
-        return height - 10.0 * (X[:, 0] - centre) ** 2, gradients
 
 
 class Drifting(Table):
@@ -104,7 +89,7 @@ def test_all_neighbours_excluded():
 
 
 def test_neighbours_of_the_best_point_climb_before_they_are_judged():
-    score, begin = TwoHills(), np.array([[0.2, 1.0, 0.0]])
+    score, begin = Formula(two_hills), np.array([[0.2, 1.0, 0.0]])
     X, values = improve_all(score, WITH_REAL, begin.copy(), score(begin))
     np.testing.assert_array_equal(X, begin)  # c = 1 is a valley where x is now
     x, value = improve_best(score, WITH_REAL, X[0], float(values[0]))

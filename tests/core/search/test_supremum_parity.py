@@ -23,27 +23,26 @@ from stopwise.core.beliefs.prices import KnownCost
 from stopwise.core.space import Categorical, Integer, Mixed, Real
 from stopwise.math import pbgi_partials
 from tests.support.landscapes import box, hilly, snapshot_of
+from tests.support.their_gp import double_precision as in_double_precision
 
 pytestmark = [
     pytest.mark.parity,
     pytest.mark.filterwarnings("ignore::botorch.exceptions.warnings.BotorchWarning"),
 ]
 
-PROBLEMS = 20
+FEW, ALL = 6, 20
+PROBLEMS = pytest.mark.parametrize(
+    "problems", [FEW, pytest.param(ALL, marks=pytest.mark.slow)], ids=["few", "all"]
+)
 RESTARTS, RAW = 10, 512
 SLOPES = np.array([2.0, -1.0, 0.5, 0.0, 0.0, 1.0, -0.5, 0.0])  # of the log cost
 
 
 @pytest.fixture(autouse=True)
 def double_precision():
-    """Float64 on one thread, with noise as small as ours; as it was, afterwards."""
-    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
-    torch.set_default_dtype(torch.float64)
-    torch.set_num_threads(1)
-    with gpytorch.settings.min_fixed_noise(double_value=1e-12):
+    """Float64, with noise as small as ours."""
+    with in_double_precision(), gpytorch.settings.min_fixed_noise(double_value=1e-12):
         yield
-    torch.set_default_dtype(dtype)
-    torch.set_num_threads(threads)
 
 
 # ------------------------------------------------------------ the same model on their side
@@ -143,35 +142,38 @@ def difference(acquisition, snapshot, theirs, unit=1.0, shift=0.0):
     return (ours.value - at_theirs) / unit
 
 
-def test_log_ei_is_no_worse_than_botorchs():
+@PROBLEMS
+def test_log_ei_is_no_worse_than_botorchs(problems):
     gaps = []
-    for seed in range(PROBLEMS):
+    for seed in range(problems):
         snapshot = problem(seed)
         shift = np.log(snapshot.belief.objective.standardiser.scale)
         gaps.append(difference(LogEIPC(), snapshot, their_log_ei(snapshot), shift=shift))
-    assert np.sum(np.array(gaps) >= -1e-6) >= PROBLEMS - 1, gaps
+    assert np.sum(~(np.array(gaps) >= -1e-6)) <= 1, gaps
 
 
-def test_log_ei_per_cost_is_no_worse_than_botorchs():
+@PROBLEMS
+def test_log_ei_per_cost_is_no_worse_than_botorchs(problems):
     gaps = []
-    for seed in range(PROBLEMS):
+    for seed in range(problems):
         snapshot = problem(seed, KnownCost(our_cost))
         shift = np.log(snapshot.belief.objective.standardiser.scale)
         theirs = TheirLogEIPC(their_log_ei(snapshot), their_log_cost)
         gaps.append(difference(LogEIPC(), snapshot, theirs, shift=shift))
-    assert np.sum(np.array(gaps) >= -1e-6) >= PROBLEMS - 1, gaps
+    assert np.sum(~(np.array(gaps) >= -1e-6)) <= 1, gaps
 
 
-def test_fair_value_is_no_worse_than_botorchs():
+@PROBLEMS
+def test_fair_value_is_no_worse_than_botorchs(problems):
     gaps = []
-    for seed in range(PROBLEMS):
+    for seed in range(problems):
         snapshot = problem(seed, KnownCost(our_cost))
         posterior = snapshot.belief.objective
         scale, shift = posterior.standardiser.scale, posterior.standardiser.shift
         lam = 0.1 * np.exp(snapshot.sup(LogEIPC()).value)
         theirs = TheirPBGI(their_model(posterior), their_log_cost, np.log(lam / scale))
         gaps.append(difference(PBGI(lam), snapshot, theirs, unit=scale, shift=-shift / scale))
-    assert np.sum(np.array(gaps) >= -1e-6) >= PROBLEMS - 1, gaps
+    assert np.sum(~(np.array(gaps) >= -1e-6)) <= 1, gaps
 
 
 # --------------------------------------------------------------------- on a mixed domain
@@ -205,11 +207,12 @@ def mixed_problem(seed):
     return snapshot_of(MIXED, X, function(X), seed=seed)
 
 
-def test_a_mixed_supremum_is_no_worse_than_botorchs():
+@PROBLEMS
+def test_a_mixed_supremum_is_no_worse_than_botorchs(problems):
     gaps = []
     steps = {3 + i: torch.linspace(0, 1, n).tolist() for i, n in enumerate([5, 10, 20])}
     codes = {6: [0.0, 1.0, 2.0, 3.0], 7: [0.0, 1.0, 2.0, 3.0]}
-    for seed in range(PROBLEMS):
+    for seed in range(problems):
         snapshot = mixed_problem(seed)
         theirs = OneHot(their_log_ei(snapshot))
         torch.manual_seed(seed)
@@ -224,4 +227,4 @@ def test_a_mixed_supremum_is_no_worse_than_botorchs():
         encoded = np.hstack([point[:, :6], np.eye(4)[point[0, 6:].int()].reshape(1, -1)])
         [at_theirs] = LogEIPC().bind(snapshot)(MIXED.snap(encoded))
         gaps.append(snapshot.sup(LogEIPC()).value - at_theirs)
-    assert np.sum(np.array(gaps) >= -1e-3) >= 17, gaps
+    assert np.sum(~(np.array(gaps) >= -1e-3)) <= (3 if problems == ALL else 1), gaps

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Laws of rules and their wrappers, on records that nobody would think of."""
+"""Laws of rules and their wrappers, on recorded signals that are drawn."""
 
 import math
 from dataclasses import replace
@@ -72,7 +72,7 @@ def written(verdicts):
     return [repr(verdict) for verdict in verdicts]
 
 
-# ------------------------------------------------------------------------------- records
+# ---------------------------------------------------------------------- recorded signals
 
 
 @pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
