@@ -15,6 +15,7 @@ from stopwise.integrations.optuna._board import NOTE, OFFER, Board, Note
 from stopwise.integrations.optuna._callback import VERDICT
 from stopwise.integrations.optuna._lookout import LOOKOUT
 from stopwise.integrations.optuna._mirror import Mirror
+from stopwise.integrations.optuna._turn import Turn
 
 SPACE = {"x": FloatDistribution(0.0, 1.0), "n": IntDistribution(1, 9)}
 
@@ -37,6 +38,10 @@ def begun(workers, finished=8, **options):
     samplers = [StopwiseSampler(**options) for _ in range(workers)]
     trials = [study._storage.get_trial(study._storage.create_new_trial(0)) for _ in samplers]
     return study, samplers, trials
+
+
+def no_clash(trials):
+    return []
 
 
 def stored(study, trial):
@@ -72,7 +77,7 @@ def test_the_worker_that_has_the_turn_chooses_for_those_that_wait(monkeypatch):
     points = [mine, *chosen.values()]
     assert len({tuple(p.items()) for p in points}) == 4
     notes = [Note.of(stored(study, trial)) for trial in trials]
-    assert all(note.settled for note in notes)
+    assert [note.settled for note in notes] == [True, False, False, False]  # params will say so
     assert len({note.turn for note in notes}) == 1
     # As one study that is asked four times: each choice knows those before it.
     mirror = samplers[0].mirrors.mirror(study, SPACE, [])
@@ -117,7 +122,7 @@ def test_settings_tell_conditions_and_constraints_apart():
     assert functions[0] == functions[1]
 
 
-def test_an_offer_is_noticed_though_the_next_turn_has_begun(monkeypatch):
+def test_a_granted_point_is_found_though_the_next_turn_has_begun(monkeypatch):
     study, samplers, (first, second, third) = begun(3)
     monkeypatch.setattr("stopwise.integrations.optuna._board._UNSEEN", 3600.0)
     monkeypatch.setattr(samplers[2], "_choose", None)
@@ -127,11 +132,149 @@ def test_an_offer_is_noticed_though_the_next_turn_has_begun(monkeypatch):
     boards[0]._write_turn(over=False)
     threads, chosen = wait_beside(study, samplers[1:], [second, third])
     time.sleep(0.3)  # it has seen the turn of the first
+    looks, look = [], Board.look
+    monkeypatch.setattr(Board, "look", lambda board: looks.append(board.trial) or look(board))
+    boards[0]._granted = {str(third.number): {"x": 0.5, "n": 3.0}}
+    boards[0]._write_turn(over=False)
+    with boards[1].turn(boards[1].look()):  # what the first one granted may not have been seen
+        threads[0].join(timeout=20)
+    assert chosen == {third.number: {"x": 0.5, "n": 3}}
+    assert looks == [second]
+
+
+def test_an_offer_of_an_earlier_turn_is_found_when_the_next_is_over(monkeypatch):
+    study, samplers, (first, second, third) = begun(3)
+    monkeypatch.setattr("stopwise.integrations.optuna._board._UNSEEN", 3600.0)
+    monkeypatch.setattr(samplers[2], "_choose", None)
+    boards = [Board(study, trial) for trial in (first, second)]
+    for board in boards:
+        board.write(Note())
+    boards[0]._write_turn(over=False)
+    threads, chosen = wait_beside(study, samplers[1:], [second, third])
     note = Note({"x": 0.5, "n": 3.0}, turn="first", upto=first.number)
     study._storage.set_trial_system_attr(third._trial_id, f"{OFFER}{first.number}", note.as_json())
-    boards[1]._write_turn(over=False)  # the end of the first turn was not seen
+    boards[1]._write_turn(over=True)  # nothing was granted, and the end of the first not seen
     threads[0].join(timeout=20)
     assert chosen == {third.number: {"x": 0.5, "n": 3}}
+
+
+def test_a_granted_point_of_another_space_is_not_taken():
+    study, (_, two), (first, second) = begun(2)
+    Turn(first.number, time.time(), over=True, granted={"9": {"z": 0.5}}).write(study)
+    assert second.number == 9
+    assert set(two.sample_relative(study, second, SPACE)) == set(SPACE)
+
+
+def test_there_is_room_for_the_last_granted_points():
+    study = optuna.create_study()
+    few = {str(n): {"x": 0.5} for n in range(100)}
+    Turn(0, 0.0, over=True, granted=few).write(study)
+    assert list(Turn.read(study).granted) == [str(n) for n in range(68, 100)]
+    long = {str(n): {f"parameter {i}": i / 7 for i in range(200)} for n in range(10)}
+    Turn(0, 0.0, over=True, granted=long).write(study)
+    kept = Turn.read(study).granted
+    assert list(kept) == ["8", "9"]
+    assert kept == {n: long[n] for n in kept}
+
+
+def test_an_offer_that_clashes_with_news_is_not_granted():
+    study, (one, two, _), (first, second, third) = begun(3)
+    board = Board(study, first)
+    board.write(Note())
+    Board(study, second).write(Note(settings=two.mirrors.settings(SPACE)))
+    choice = one._choose(study, board, SPACE, board.look().others)
+    board.offer(second, choice.offer, choice.clashing)
+    board.grant()
+    assert board._granted == {str(second.number): choice.note.numbers}
+    # Somebody proposes the very point, unknown to the one who offers it.
+    Board(study, third).write(Note(choice.note.numbers))
+    board.offer(second, choice.offer, choice.clashing)
+    board._granted.clear()
+    board.grant()
+    assert board._granted == {}
+    assert second.number in board._served
+
+
+@pytest.mark.parametrize("state", [TrialState.RUNNING, TrialState.COMPLETE])
+def test_who_took_a_granted_point_has_settled_though_no_note_says_so(state):
+    study, (one, *_), (first, second) = begun(2)
+    board, later = Board(study, first), Board(study, second)
+    later.write(Note())
+    choice = one._choose(study, board, SPACE, [])
+    numbers = choice.note.numbers
+    offer = Note(numbers, price=7.0, turn="another").as_json()
+    study._storage.set_trial_system_attr(second._trial_id, f"{OFFER}5", offer)
+    for name, distribution in SPACE.items():
+        study._storage.set_trial_param(second._trial_id, name, numbers[name], distribution)
+    if state == TrialState.COMPLETE:
+        study._storage.set_trial_state_values(second._trial_id, state, [1.0])
+    begin = time.monotonic()
+    assert not board.stands(choice.clashing)  # it steps aside at once, though it is earlier
+    assert time.monotonic() - begin < 0.5 * _waiting.PATIENCE
+    assert Note.taken(stored(study, second)).price == 7.0
+
+
+def test_of_two_offers_the_price_is_of_the_one_that_was_taken():
+    study, _, (first, second) = begun(2)
+    Board(study, second).write(Note())
+    for number, x in ((3, 0.25), (5, 0.75)):
+        offer = Note({"x": x, "n": 2.0}, price=float(number)).as_json()
+        study._storage.set_trial_system_attr(second._trial_id, f"{OFFER}{number}", offer)
+    assert Note.taken(stored(study, second)) is None
+    for name, value in (("x", 0.75), ("n", 2.0)):
+        study._storage.set_trial_param(second._trial_id, name, value, SPACE[name])
+    assert Note.taken(stored(study, second)).price == 5.0
+    assert Note.taken(stored(study, first)) is None
+
+
+def test_the_first_to_see_that_a_turn_is_over_takes_the_next():
+    study, (_, two), (first, second) = begun(2)
+    Board(study, first).write(Note())  # earlier, and asleep
+    Turn(3, time.time(), over=True).write(study)
+    begin = time.monotonic()
+    two.sample_relative(study, second, SPACE)
+    assert time.monotonic() - begin < 0.5 * _waiting.PATIENCE
+    turn = Turn.read(study)
+    assert (turn.of, turn.over, turn.served) == (second.number, True, [])
+
+
+def test_who_takes_the_turn_beside_one_that_wrote_later_leaves_it_to_that_one(monkeypatch):
+    study, _, (first, second) = begun(2)
+    board, take = Board(study, second), Board._take_turn
+
+    def raced(board, before):
+        take(board, before)
+        Turn(first.number, time.time(), over=False).write(study)
+
+    monkeypatch.setattr(Board, "_take_turn", raced)
+    assert not board._claims(Turn(3, time.time(), over=True))
+    board.end_turn()
+    assert Turn.read(study)[:3:2] == (first.number, False)
+
+
+def test_a_turn_that_was_not_needed_is_over(monkeypatch):
+    study, (_, two), (first, second) = begun(2)
+    monkeypatch.setattr(two, "_choose", None)
+    note = Note({"x": 0.5, "n": 3.0}, turn="first", upto=first.number).as_json()
+    study._storage.set_trial_system_attr(second._trial_id, f"{OFFER}{first.number}", note)
+    Turn(first.number, time.time(), over=True).write(study)
+    assert two.sample_relative(study, second, SPACE) == {"x": 0.5, "n": 3}
+    assert Turn.read(study)[:3:2] == (second.number, True)
+
+
+def test_offers_are_checked_seldom_where_a_look_takes_long(monkeypatch):
+    study, _, trials = begun(3)
+    board, look, looks = Board(study, trials[0]), Board.look, []
+    slowly = lambda board: looks.append(time.sleep(0.05)) or look(board)  # noqa: E731
+    monkeypatch.setattr(Board, "look", slowly)
+    board._told -= 0.2
+    board.offer(trials[1], Note({"x": 0.5, "n": 2.0}), no_clash)
+    board._told -= 0.2
+    board.offer(trials[2], Note({"x": 0.6, "n": 2.0}), no_clash)
+    assert len(looks) == 1
+    assert list(board._granted) == [str(trials[1].number)]
+    board.grant()
+    assert list(board._granted) == [str(trial.number) for trial in trials[1:]]
 
 
 def test_an_offer_is_only_for_a_worker_of_the_same_settings():
@@ -155,7 +298,7 @@ def test_an_offer_that_clashes_with_news_is_not_taken():
     choice = one._choose(study, board, SPACE, board.look().others)
     # Somebody has settled on the very point meanwhile, unknown to the one who offers it.
     Board(study, third).write(Note(choice.note.numbers, settled=True))
-    board.offer(second, choice.offer)
+    board.offer(second, choice.offer, choice.clashing)
     board.leave()
     taken = two.sample_relative(study, second, SPACE)
     assert taken != choice.params
@@ -176,8 +319,8 @@ def test_all_offers_to_a_trial_are_seen_until_it_has_settled():
     waiting = Board(study, third)
     waiting.write(Note())
     offers = [Note({"x": x, "n": 3.0}, turn=f"turn {x}", upto=0) for x in (0.25, 0.75)]
-    Board(study, second).offer(third, offers[1])
-    Board(study, first).offer(third, offers[0])
+    Board(study, second).offer(third, offers[1], no_clash)
+    Board(study, first).offer(third, offers[0], no_clash)
     assert [n.turn for n in Note.all_of(stored(study, third))] == ["turn 0.25", "turn 0.75"]
     # A choice near either of them clashes.
     board = Board(study, second)
@@ -188,6 +331,30 @@ def test_all_offers_to_a_trial_are_seen_until_it_has_settled():
     waiting.write(Note(offers[1].numbers, settled=True))
     near = choice._replace(params={"x": 0.25, "n": 3})
     assert not near.clashing(board.look().others)
+
+
+def test_whichever_of_two_offers_a_trial_takes_nobody_else_does():
+    study, (_, two, _), (first, second, third) = begun(3)
+    Board(study, third).write(Note())
+    for offerer, x in ((first, 0.25), (second, 0.75)):
+        note = Note({"x": x, "n": 3.0}, turn=f"turn {x}", upto=0)
+        Board(study, offerer).offer(third, note, no_clash)
+    board = Board(study, second)
+    choice = two._choose(study, board, SPACE, board.look().others)  # it has seen both offers
+    for x in (0.25, 0.75):
+        near = choice._replace(params={"x": x + 0.005, "n": 3})
+        assert [t.number for t in near.clashing(board.look().others)] == [third.number]
+
+
+def test_the_same_point_clashes_though_its_worker_knew_other_points_of_the_turn():
+    study, (one, *_), (first, _, third) = begun(3)
+    board = Board(study, first)
+    choice = one._choose(study, board, SPACE, board.look().others)
+    numbers, knew = choice.note.numbers, [choice.knew.turn]
+    for apart, clashes in ((0.0, [third.number]), (0.005, [])):
+        x = numbers["x"] + (apart if numbers["x"] < 0.5 else -apart)
+        Board(study, third).write(Note({**numbers, "x": x}, turn="another", aware=knew))
+        assert [t.number for t in choice.clashing(board.look().others)] == clashes
 
 
 def test_the_offers_of_a_turn_share_what_the_budget_leaves():
@@ -355,9 +522,9 @@ def test_those_who_wait_are_told_of_offers_at_times_and_at_the_end(monkeypatch):
     board._told = time.monotonic()
     monkeypatch.setattr(board, "_write_turn", lambda *, over: turns.append(over))
     for trial in trials[1:3]:
-        board.offer(trial, Note({"x": 0.5, "n": 2.0}))
+        board.offer(trial, Note({"x": 0.5, "n": 2.0}), no_clash)
     assert turns == []
     board._told -= 1.0
-    board.offer(trials[3], Note({"x": 0.6, "n": 2.0}))
+    board.offer(trials[3], Note({"x": 0.6, "n": 2.0}), no_clash)
     assert turns == [False]
     assert board._served == [trial.number for trial in trials[1:]]

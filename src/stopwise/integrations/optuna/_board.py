@@ -9,7 +9,9 @@ one that has settled.
 Only the earliest of the trials that are choosing computes. It makes offers to those that wait: an
 offer is a proposal that somebody else has written to the trial. Each offerer has an attribute of
 its own there, so no offer is ever overwritten, and everybody sees all points that a waiting trial
-may take.
+may take. When it has written some, it reads once for all of them. An offer that clashes with
+nothing is granted: its trial finds it in the turn and takes it as it is, and the params that
+Optuna then stores say that it has settled. Any other offer its trial checks itself.
 """
 
 from __future__ import annotations
@@ -26,9 +28,9 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from stopwise.integrations.optuna import _waiting
+from stopwise.integrations.optuna._turn import Numbers, Turn
 
 NOTE = "stopwise:proposal"  # a system attribute of the trial
-TURN = "stopwise:turn"  # a system attribute of the study
 OFFER = "stopwise:offer:"  # the same, followed by the number of the trial whose worker offers
 
 Clash = Callable[[Sequence[FrozenTrial]], Sequence[FrozenTrial]]  # trials -> those in conflict
@@ -36,38 +38,8 @@ Clash = Callable[[Sequence[FrozenTrial]], Sequence[FrozenTrial]]  # trials -> th
 # A trial has ended, and cannot be written to any more; older Optunas raise a plain RuntimeError.
 _FINISHED: type[RuntimeError] = getattr(exceptions, "UpdateFinishedTrialError", RuntimeError)
 _TELLING = 0.1  # seconds between two notices that somebody has an offer, but for the last
-_UNSEEN = 0.5  # seconds after which one looks at all trials though nobody has said anything
-
-
-class _Turn(NamedTuple):
-    """Who has the turn, or had it last.
-
-    Args:
-        of: Number of its trial.
-        since: When its worker wrote this, in seconds of its clock.
-        over: Whether the turn is over.
-        served: Numbers of the trials that have an offer of this turn.
-    """
-
-    of: int
-    since: float
-    over: bool
-    served: Sequence[int] = ()
-
-    def may_serve(self, number: int) -> bool:
-        """Whether the turn goes on, and a trial has no offer of it yet."""
-        alive = time.time() - self.since < _waiting.PATIENCE
-        return alive and not self.over and number not in self.served
-
-    def is_news(self, number: int, before: _Turn | None) -> bool:
-        """Whether a trial that waits may have an offer, or the turn, since it saw another state.
-
-        A turn of somebody else is news too: the offer may be of one in between.
-        """
-        if before is None:
-            return not self.may_serve(number)
-        same = (self.of, self.over) == (before.of, before.over)
-        return not (same and (self.over or self.may_serve(number)))
+_CHECKING = 0.1  # part of the turn that is spent on checking offers for those notices, at most
+_UNSEEN = 2.0  # seconds after which one looks at all trials though nobody has said anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +89,17 @@ class Note:
         return [cls._read(attributes[key]) for _, key in sorted(offers)] or [note]
 
     @classmethod
+    def taken(cls, trial: FrozenTrial) -> Note | None:
+        """The note that a trial has settled by, or the offer whose point it has; None without."""
+        stored = {n: d.to_internal_repr(trial.params[n]) for n, d in trial.distributions.items()}
+        notes = cls.all_of(trial)
+        return next((note for note in notes if note.settled or note.has_point(stored)), None)
+
+    def has_point(self, stored: Numbers) -> bool:
+        """Whether its point is that of stored params, among which may be others beside it."""
+        return self.numbers is not None and self.numbers.items() <= stored.items()
+
+    @classmethod
     def own(cls, trial: FrozenTrial) -> Note:
         """The note that the worker of a trial has written."""
         return cls._read(trial.system_attrs[NOTE])
@@ -139,10 +122,17 @@ class Note:
 
 
 class Look(NamedTuple):
-    """All trials as they are at one moment: that of this worker, and the others."""
+    """All trials as they are at one moment: that of this worker, and the others.
+
+    Args:
+        own: The trial of this worker.
+        others: All others; not read where a point was granted.
+        granted: The point that another worker has chosen and checked for this one.
+    """
 
     own: FrozenTrial
-    others: Sequence[FrozenTrial]
+    others: Sequence[FrozenTrial] = ()
+    granted: Numbers | None = None
 
 
 class Board:
@@ -159,8 +149,11 @@ class Board:
         self._lock = threading.Lock()
         self._note = Note()  # the last one that was written
         self._has_turn = False
+        self._offers: dict[int, tuple[Note, Clash]] = {}  # that were not checked yet
         self._served: list[int] = []
+        self._granted: dict[str, Numbers] = {}  # of this turn, after those of turns before
         self._told = time.monotonic()  # when the turn was last written
+        self._pause = _TELLING  # until it is written again
 
     def write(self, note: Note) -> None:
         """Write this trial's note to the storage."""
@@ -173,13 +166,33 @@ class Board:
         with suppress(_FINISHED):
             self.write(Note(settled=True))
 
-    def offer(self, trial: FrozenTrial, note: Note) -> None:
-        """Write an offer to a trial that is waiting; all who wait are told at times."""
+    def offer(self, trial: FrozenTrial, note: Note, clashing: Clash) -> None:
+        """Write an offer to a trial that is waiting; all who wait are told at times.
+
+        Args:
+            trial: The trial.
+            note: The offer.
+            clashing: Selects the trials that must not be evaluated beside it.
+        """
         with suppress(_FINISHED):  # it was counted as failed meanwhile
             self._write(trial, f"{OFFER}{self.trial.number}", note)
-            self._served.append(trial.number)
-            if time.monotonic() - self._told > _TELLING:
+            self._offers[trial.number] = note, clashing
+            if time.monotonic() - self._told > self._pause:
+                self.grant()
                 self._write_turn(over=False)
+
+    def grant(self) -> None:
+        """Check the offers that were written, as their trials would, by one look for all."""
+        if not self._offers:
+            return
+        begin, look = time.monotonic(), self.look()
+        self._pause = max(_TELLING, (time.monotonic() - begin) / _CHECKING)
+        for number, (note, clashing) in self._offers.items():
+            others = [trial for trial in look.others if trial.number != number]
+            self._served.append(number)
+            if note.numbers is not None and not clashing(others):
+                self._granted[str(number)] = note.numbers
+        self._offers.clear()
 
     def _write(self, trial: FrozenTrial, key: str, note: Note) -> None:
         dated = replace(note, since=time.time()).as_json()
@@ -196,34 +209,57 @@ class Board:
     @contextmanager
     def turn(self, look: Look) -> Iterator[None]:
         """Have the turn, and say so if there are others: they wait until it is over."""
-        self._has_turn = any(map(_is_begun, look.others))
+        if not self._has_turn and any(map(_is_begun, look.others)):
+            self._take_turn(Turn.read(self.study))
+        with _waiting.signs_of_life(self._sign):
+            yield
+
+    def end_turn(self) -> None:
+        """Say that the turn is over, if this trial has had it."""
         if self._has_turn:
-            self._write_turn(over=False)
-        try:
-            with _waiting.signs_of_life(self._sign):
-                yield
-        finally:
-            if self._has_turn:
-                self._write_turn(over=True)
-            self._has_turn = False
+            self._write_turn(over=True)
+        self._has_turn = False
 
     def wait_for_turn(self) -> Look:
-        """Wait until there is an offer to this trial, or no earlier trial is choosing.
+        """Wait until there is an offer to this trial, or nobody has the turn.
 
-        While somebody has the turn, that attribute of the study is all that is read.
+        While somebody has the turn, that attribute of the study is all that is read, and if a
+        point is granted there, nothing else is. When the turn is over, the first to see it takes
+        the next one. Where there was none, it is the earliest of the trials that are choosing.
         """
+        number = self.trial.number
         with _waiting.signs_of_life(self._sign):
-            begin, before, due = time.monotonic(), None, _UNSEEN
+            begin, due = time.monotonic(), _UNSEEN
             for _ in _waiting.until(_waiting.LONGEST):
-                turn, waited = self._read_turn(), time.monotonic() - begin
-                if turn and waited < due and not turn.is_news(self.trial.number, before):
-                    before = turn
-                    continue
+                turn, waited = Turn.read(self.study), time.monotonic() - begin
+                granted = turn.granted_to(number) if turn else None
+                if granted is not None:
+                    return Look(self.trial, granted=granted)
+                if turn and waited < due and number not in turn.served:
+                    if turn.is_free and self._claims(turn):
+                        return self.look()
+                    if turn.is_free or turn.goes_on:
+                        continue
                 look = self.look()
                 if _has_offer(look.own) or not any(map(self._is_choosing_before, look.others)):
                     break
-                before, due = turn, max(_UNSEEN, 2.0 * waited)
+                due = max(_UNSEEN, 2.0 * waited)
         return look
+
+    def _claims(self, before: Turn) -> bool:
+        """Take the turn after this one, unless another worker has written later that it does.
+
+        Two that do not see each other both choose, which is only more work than one need do.
+        """
+        self._take_turn(before)
+        now = Turn.read(self.study)
+        self._has_turn = now is not None and now.of == self.trial.number
+        return self._has_turn
+
+    def _take_turn(self, before: Turn | None) -> None:
+        self._has_turn = True
+        self._granted = dict(before.granted) if before else {}
+        self._write_turn(over=False)
 
     def _sign(self) -> None:
         with self._lock, suppress(_FINISHED):
@@ -231,15 +267,9 @@ class Board:
         if self._has_turn:
             self._write_turn(over=False)
 
-    def _read_turn(self) -> _Turn | None:
-        storage, key = self.study._storage, self.study._study_id  # noqa: SLF001
-        written = storage.get_study_system_attrs(key).get(TURN)
-        return None if written is None else _Turn(*(written[name] for name in _Turn._fields))
-
     def _write_turn(self, *, over: bool) -> None:
-        storage, key = self.study._storage, self.study._study_id  # noqa: SLF001
-        turn = _Turn(self.trial.number, time.time(), over, list(self._served))
-        storage.set_study_system_attr(key, TURN, turn._asdict())
+        served, granted = list(self._served), dict(self._granted)
+        Turn(self.trial.number, time.time(), over, served, granted).write(self.study)
         self._told = time.monotonic()
 
     def waiting(self, trials: Sequence[FrozenTrial], settings: str) -> list[FrozenTrial]:
@@ -277,7 +307,8 @@ class Board:
 
     def _is_ahead(self, trial: FrozenTrial) -> bool:
         note = Note.of(trial)
-        return note is None or note.settled or trial.number < self.trial.number
+        final = note is None or note.settled or bool(trial.params) or trial.state.is_finished()
+        return final or trial.number < self.trial.number
 
 
 def _is_begun(trial: FrozenTrial) -> bool:

@@ -173,8 +173,8 @@ class Mirror:
                 " each trial as 1."
             )
             raise InputError(message)
-        note = Note.of(trial)
-        return None if note is None or not note.settled else note.price
+        note = Note.taken(trial)
+        return None if note is None else note.price
 
 
 def direction_of(study: Study) -> Literal["minimize", "maximize"]:

@@ -26,8 +26,9 @@ class Knowledge(NamedTuple):
     Args:
         turn: Name of the turn; points of the same turn are known.
         upto: The highest number of a trial that was known.
-        unsettled: Trials up to that number whose points were not final, with the points that
-            they had; none where that is not known.
+        unsettled: Trials up to that number whose points were not final, with the point that was
+            believed pending; none where that is not known. Of several offers to a trial the model
+            knows one, so that the trial stays news.
         aware: The turns in which these points were chosen.
     """
 
@@ -39,17 +40,30 @@ class Knowledge(NamedTuple):
     @classmethod
     def of(cls, trials: Sequence[FrozenTrial], mirror: Mirror) -> Knowledge:
         """What is known now, as a turn begins."""
-        unsettled = [trial for trial in trials if not _is_final(trial)]
-        points = {trial.number: mirror.points(trial) for trial in unsettled}
+        unsettled = [trial for trial in trials if not _is_final(trial, mirror)]
+        points = {trial.number: mirror.points(trial)[:1] for trial in unsettled}
         aware = {note.turn for trial in unsettled for note in Note.all_of(trial) if note.turn}
         upto = max((trial.number for trial in trials), default=-1)
         return cls(secrets.token_hex(4), upto, points, sorted(aware))
 
     def news(self, trials: Sequence[FrozenTrial], mirror: Mirror) -> dict[int, Points]:
         """The points of trials that were not known, and whose workers did not know this turn's."""
-        new = [t for t in trials if t.number > self.upto or t.number in self.unsettled]
-        points = {t.number: mirror.points(t) for t in new if not self._is_known_to(t)}
+        new = [trial for trial in self._open(trials) if not self._is_known_to(trial)]
+        points = {trial.number: mirror.points(trial) for trial in new}
         return {n: p for n, p in points.items() if p and p != self.unsettled.get(n)}
+
+    def at(
+        self, params: Mapping[str, Any], trials: Sequence[FrozenTrial], mirror: Mirror
+    ) -> set[int]:
+        """Trials that were not final then and have these very params, whatever was known to whom.
+
+        Who knew a turn may have begun before the last points of that turn were chosen.
+        """
+        return {t.number for t in self._open(trials) if dict(params) in mirror.points(t)}
+
+    def _open(self, trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
+        """Trials that were not there when the turn began, or not final."""
+        return [t for t in trials if t.number > self.upto or t.number in self.unsettled]
 
     def _is_known_to(self, trial: FrozenTrial) -> bool:
         """Whether a trial was chosen in this turn, or in one that knew what was chosen in this."""
@@ -123,7 +137,8 @@ class Proposal(NamedTuple):
             for number, points in news.items()
             if any(np.abs(study.encoded(p) - here).max() <= _CLOSE for p in points)
         }
-        return [trial for trial in new if trial.number in near]
+        near |= self.knew.at(ours, trials, self.mirror)
+        return [trial for trial in trials if trial.number in near]
 
     def _reserved(self, trial: FrozenTrial, points: Points) -> float:
         """What a trial is expected to cost; as its own worker says, if it has one of ours."""
@@ -133,8 +148,9 @@ class Proposal(NamedTuple):
         return sum(map(self.mirror.study.price_of, points))
 
 
-def _is_final(trial: FrozenTrial) -> bool:
-    if trial.state.is_finished():
+def _is_final(trial: FrozenTrial, mirror: Mirror) -> bool:
+    """Whether a trial has its point for good: its params say so, or its note before."""
+    if trial.state.is_finished() or mirror.axes.holds(trial):
         return True
     note = Note.of(trial)
     return note is not None and note.settled

@@ -103,11 +103,18 @@ class StopwiseSampler(BaseSampler):
         except BaseException:
             board.leave()  # nobody has to wait for it
             raise
+        finally:
+            board.end_turn()
 
     def _sampled(self, study: Study, board: Board, search_space: Distributions) -> dict[str, Any]:
         begun = Note(settings=self.mirrors.settings(search_space))
         board.write(begun)
         look = board.wait_for_turn()
+        if look.granted is not None:
+            params = self._granted(study, look.granted, search_space)
+            if params is not None:
+                return params
+            look = board.look()
         proposal = self._offered(study, look, search_space)
         if proposal is not None and board.stands(proposal.clashing, look):
             return self._settled(board, proposal)
@@ -131,6 +138,13 @@ class StopwiseSampler(BaseSampler):
     def _settled(self, board: Board, proposal: Proposal) -> dict[str, Any]:
         board.write(replace(proposal.note, settled=True))
         return proposal.params
+
+    def _granted(
+        self, study: Study, numbers: Mapping[str, float], search_space: Distributions
+    ) -> dict[str, Any] | None:
+        """The params that were chosen and checked for this trial; None if of another space."""
+        with self.mirrors.lock:
+            return self.mirrors.mirror(study, search_space, ()).axes.external(numbers)
 
     def _offered(self, study: Study, look: Look, search_space: Distributions) -> Proposal | None:
         """The proposal that another worker offers to this trial, if there is one."""
@@ -181,8 +195,9 @@ class StopwiseSampler(BaseSampler):
                 try:
                     offered = self._next(proposal.mirror, trial.number, proposal.knew, beside=True)
                 except InputError:  # nothing is left: their own workers will say so
-                    return
-                board.offer(trial, offered.offer)
+                    break
+                board.offer(trial, offered.offer, offered.clashing)
+            board.grant()
 
     def _next(
         self, mirror: Mirror, number: int, knew: Knowledge, *, beside: bool = False
