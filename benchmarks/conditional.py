@@ -6,8 +6,8 @@ handwritten digits: an optional reduction, and one of four classifiers, each wit
 own. The objective "boosters" is that of LightGBM (``_boosters.py``). All samplers run the same
 define-by-run objective for the same number of trials. "ours, children drawn" is our sampler as it
 was before it knew conditions: it chooses what all trials share, and what is left is drawn at
-random. "ours, design of 10" begins with as many trials as TPE and GPSampler do. "ours, natively" is
-a study without Optuna, which knows the number of trials and sizes its design by it.
+random. "ours, design of 10" begins with as many trials as TPE and GPSampler do. "ours, natively"
+is a study without Optuna, which knows the number of trials and sizes its design by it.
 
 ``python -m benchmarks conditional`` runs two seeds of the pipeline. For more, and for the other
 objective, run ``python -m benchmarks.conditional FILE [SEEDS [OBJECTIVE]]``: each run appends a
