@@ -6,7 +6,8 @@ handwritten digits: an optional reduction, and one of four classifiers, each wit
 own. The objective "boosters" is that of LightGBM (``_boosters.py``). All samplers run the same
 define-by-run objective for the same number of trials. "ours, children drawn" is our sampler as it
 was before it knew conditions: it chooses what all trials share, and what is left is drawn at
-random. "ours, design of 10" begins with as many trials as TPE and GPSampler do.
+random. "ours, design of 10" begins with as many trials as TPE and GPSampler do. "ours, natively"
+is a study without Optuna, which knows the number of trials and sizes its design by it.
 
 ``python -m benchmarks conditional`` runs two seeds of the pipeline. For more, and for the other
 objective, run ``python -m benchmarks.conditional FILE [SEEDS [OBJECTIVE]]``: each run appends a
@@ -128,21 +129,44 @@ PROBLEMS = {
 }
 
 
+NATIVELY = "ours, natively"
+
+# Every trial costs 1 and their number is given, so the expected gain alone counts.
+_BY_GAIN = {"lam": 0.01, "acquisition": "logeipc"}  # which does not read lam
+
+
 def _samplers(
     seed: int, space: Mapping[str, sw.space.Parameter]
 ) -> dict[str, optuna.samplers.BaseSampler]:
-    # Every trial costs 1 and their number is given, so the expected gain alone counts.
-    by_gain = {"lam": 0.01, "acquisition": "logeipc"}  # which does not read lam
     shared = {name: p for name, p in space.items() if p.when is None}
     return {
-        "ours": StopwiseSampler(space=space, seed=seed, **by_gain),
-        "ours, design of 10": StopwiseSampler(space=space, seed=seed, n_initial=10, **by_gain),
+        "ours": StopwiseSampler(space=space, seed=seed, **_BY_GAIN),
+        "ours, design of 10": StopwiseSampler(space=space, seed=seed, n_initial=10, **_BY_GAIN),
         "TPE": optuna.samplers.TPESampler(seed=seed),
         "GPSampler": optuna.samplers.GPSampler(seed=seed),
-        "ours, children drawn": StopwiseSampler(space=shared, seed=seed, **by_gain),
+        "ours, children drawn": StopwiseSampler(space=shared, seed=seed, **_BY_GAIN),
         "random": optuna.samplers.RandomSampler(seed=seed),
-        "ours, tree learned": StopwiseSampler(seed=seed, **by_gain),
+        "ours, tree learned": StopwiseSampler(seed=seed, **_BY_GAIN),
     }
+
+
+def _losses(who: str, seed: int, problem: Problem, trials: int) -> list[float]:
+    """The losses of one run, in the order of its trials."""
+    if who == NATIVELY:
+        return _natively(seed, problem, trials)
+    study = optuna.create_study(sampler=_samplers(seed, problem.space)[who])
+    study.optimize(problem.objective, n_trials=trials)
+    return [trial.values[0] for trial in study.trials]
+
+
+def _natively(seed: int, problem: Problem, trials: int) -> list[float]:
+    study = sw.Study(problem.space, seed=seed, max_trials=trials, **_BY_GAIN)
+    losses = []
+    for _ in range(trials):
+        trial = study.ask()
+        losses.append(problem.objective(optuna.trial.FixedTrial(trial.params)))
+        study.tell(trial, losses[-1])
+    return losses
 
 
 def run(*, quick: bool) -> list[Row]:
@@ -165,14 +189,12 @@ def run_all(path: Path, seeds: range, problem: Problem, trials: int = TRIALS) ->
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     done = {(line["who"], line["seed"]) for line in _lines(path)}
-    runs = [(seed, who) for seed in seeds for who in _samplers(seed, problem.space)]
+    runs = [(seed, who) for seed in seeds for who in (NATIVELY, *_samplers(seed, problem.space))]
     for seed, who in sorted(runs, key=lambda run: "learned" in run[1]):  # those last
         if (who, seed) in done:
             continue
-        study = optuna.create_study(sampler=_samplers(seed, problem.space)[who])
         began = time.perf_counter()
-        study.optimize(problem.objective, n_trials=trials)
-        line = {"who": who, "seed": seed, "losses": [t.value for t in study.trials]}
+        line = {"who": who, "seed": seed, "losses": _losses(who, seed, problem, trials)}
         line["seconds"] = round(time.perf_counter() - began, 1)
         with path.open("a") as file:
             file.write(json.dumps(line) + "\n")

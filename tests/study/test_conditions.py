@@ -3,6 +3,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import stopwise as sw
@@ -163,6 +164,39 @@ def test_finite_conditional_spaces_are_exhausted_after_their_configurations():
         study.tell(trial, float(len(trial.params)))
     assert len(tried) == 4
     assert study.should_stop().rule == "exhausted"
+
+
+def test_branches_are_not_told_apart_by_the_middle_of_their_parameters():
+    """What does not exist is at its middle; a branch whose parameters are there is another."""
+    space = {
+        "rate": sw.Real(0.01, 1, log=True),
+        "kind": sw.Categorical(["svm", "forest"]),
+        "C": sw.Real(0, 1, when={"kind": "svm"}),
+        "kernel": sw.Categorical(["rbf", "linear"], when={"kind": "svm"}),
+        "gamma": sw.Real(0, 1, when={"kernel": "rbf"}),
+        "depth": sw.Integer(1, 4, when={"kind": "forest"}),
+    }
+    study = sw.Study(space, lam=1e-3)
+    for rate, C, gamma, value in (
+        (0.265, 0.492, 0.731, 0.843),
+        (0.034, 0.249, 0.284, 0.663),
+        (0.708, 0.938, None, 1.096),
+        (0.016, 0.694, None, 0.628),
+        (0.168, 0.665, 0.187, 0.453),
+    ):
+        kernel = {"kernel": "linear"} if gamma is None else {"kernel": "rbf", "gamma": gamma}
+        study.tell({"rate": rate, "kind": "svm", "C": C, **kernel}, value)
+    for rate, depth, value in (
+        (0.018, 4, 0.233),
+        (0.469, 2, 0.172),
+        (0.090, 4, 0.212),
+        (0.131, 2, 0.105),
+        (0.012, 3, 0.185),
+    ):
+        study.tell({"rate": rate, "kind": "forest", "depth": depth}, value)
+    middle = {"rate": 0.1, "kind": "svm", "C": 0.5, "kernel": "rbf", "gamma": 0.5}
+    law = study.snapshot().belief.objective.law(study.domain.encode(middle))
+    assert np.exp(law.log_cdf(np.array(0.25))) < 0.05  # every forest is below, and no svm
 
 
 def test_the_report_shows_what_is_active(tmp_path):

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from stopwise.core.beliefs.belief import Belief, Fitted, believe, believe_as_fitted
+from stopwise.core.beliefs.belief import Belief, Fitted, believe, believe_as_fitted, data_of
 from stopwise.core.beliefs.extending import can_extend
 from stopwise.core.beliefs.foresight import Seen
-from stopwise.core.beliefs.models import Data, DataOptions, make_model
+from stopwise.core.beliefs.models import DataOptions, make_model
 from stopwise.core.beliefs.prices import (
     CostModel,
     LearnedPrice,
@@ -219,7 +219,7 @@ class ModelUpdates:
         kept, fit = self._extended_from, fitted.objective
         if kept is not None and kept[0] == size and can_extend(kept[1], X, fit):
             return kept[1]
-        data = Data(X[:size], y[:size], self._domain.groups, **self._about(None))
+        data = data_of(self._domain, X[:size], y[:size], **self._about(None))
         return self._model.as_fitted(data, fit)
 
     @property

@@ -109,3 +109,17 @@ def test_without_choices_or_with_another_prior_the_first_component_is_the_plain_
     data = Data(X, y, GROUPS)
     first = WeighedModel().fit(data, None, ()).components[0]
     assert first.hyper != PlainModel().fit(data, None, ()).hyper
+
+
+def test_a_choice_that_decides_which_parameters_exist_keeps_its_prior():
+    X, y = mixed_data()
+
+    def fitted(deciding):
+        data = Data(X, y, GROUPS, deciding=deciding)
+        return WeighedModel().fit(data, None, ()).components[0].hyper
+
+    plain = PlainModel().fit(Data(X, y, GROUPS), None, ()).hyper
+    assert fitted([1, 3]) == plain
+    assert fitted([0]) == fitted([]) != plain  # a number has its prior anyway
+    one = fitted([1])
+    assert one not in (plain, fitted([]))

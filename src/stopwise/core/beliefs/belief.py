@@ -21,6 +21,7 @@ from stopwise.core.beliefs.surrogate import Marginals, Surrogate, Updatable
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.lognormal import log_harmonic_mean, log_mean, within_range
 from stopwise.core.space import Domain
+from stopwise.core.space.finite import codec_of
 from stopwise.errors import InputTypeError
 
 Pricing = Literal["exp", "inv"]
@@ -158,6 +159,19 @@ class Belief:
         return within_range(log_harmonic_mean(mean, std)), d_mean - std[:, None] * d_std
 
 
+def data_of(domain: Domain, X: Array, y: Array, **about: Unpack[DataOptions]) -> Data:
+    """Observations of a domain, as models of the objective take them.
+
+    Args:
+        domain: The encoded space.
+        X: Evaluated points.
+        y: Their values, to be minimised.
+        **about: What the user said about the values; see ``Data``.
+    """
+    deciding = codec_of(domain).conditions.deciding
+    return Data(X, y, domain.groups, deciding=deciding, **about)
+
+
 def believe(
     domain: Domain,
     X: Array,
@@ -183,7 +197,7 @@ def believe(
         seen: What earlier choices were expected to bring, and whether it came.
         **about: What the user said about the values; see ``Data``.
     """
-    data = Data(X, y, domain.groups, **about)
+    data = data_of(domain, X, y, **about)
     objective = model.fit(data, start.objective if start else None, seen)
     return Belief(objective, cost.price(domain, *paid, start.price if start else None))
 
@@ -216,7 +230,7 @@ def believe_as_fitted(
     """
     fit = fitted.objective
     if first is None:
-        objective = model.as_fitted(Data(X, y, domain.groups, **about), fit)
+        objective = model.as_fitted(data_of(domain, X, y, **about), fit)
     else:
         objective = extended(first, X, y, fit)
     if isinstance(cost, LearnedCost) and fitted.price is not None:

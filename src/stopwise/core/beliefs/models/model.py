@@ -20,7 +20,7 @@ DEFAULT_PRIOR = "lognormal"  # of the hyper-parameters
 
 
 class DataOptions(TypedDict, total=False):
-    """The keywords of ``Data``."""
+    """The keywords of ``Data`` that say what the user said about the values."""
 
     design: int | None
     noise: float | Literal["learn"] | None
@@ -40,6 +40,7 @@ class Data:
         noise: None for exact observations, a variance in squared units of y, or ``"learn"``.
         prior: Of the hyper-parameters.
         bounds: The lowest and the highest value that f can have.
+        deciding: Indices of the parameters on whose values it depends which others exist.
     """
 
     X: Array
@@ -49,6 +50,7 @@ class Data:
     noise: float | Literal["learn"] | None = None
     prior: str | Priors | None = DEFAULT_PRIOR
     bounds: tuple[float, float] = (-math.inf, math.inf)
+    deciding: Sequence[int] = ()
 
     @property
     def first_values(self) -> Array:

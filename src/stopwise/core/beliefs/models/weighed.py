@@ -124,8 +124,14 @@ class WeighedModel:
 
 
 def _with_priors_of_choices(data: Data) -> Data:
-    """The data with a prior of its own for choices, if there are any, unless another is given."""
+    """The data with a prior of its own for choices, if there are any, unless another is given.
+
+    A choice that decides which parameters exist keeps the usual one. With a long length scale the
+    model would tell its branches apart by their own parameters instead: those at the middle of
+    their ranges, where parameters are that do not exist, and all others.
+    """
     choices = data.choices
+    choices[list(data.deciding)] = False
     if data.prior != DEFAULT_PRIOR or not choices.any():
         return data
     return replace(data, prior=priors_with_choices(choices))
