@@ -140,7 +140,7 @@ def test_studies_in_several_threads_leave_the_threads_of_the_user(two_threads):
     together = threading.Barrier(4)
 
     def run(seed):
-        study = sw.Study(SPACE, lam=1e-9, seed=seed, n_initial=2)
+        study = sw.Study(SPACE, lam=1e-9, seed=seed, n_initial=2, surrogate="plain")
         together.wait(10)
         for _ in range(6):
             study.should_stop()
