@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from tests.fuzz.mutations import mutated
+from tests.fuzz.mutations import _values, mutated
 from tests.fuzz.targets import CORPORA, TARGETS, outcome
 
 FILES = [(path.parent.name, path) for path in sorted(CORPORA.glob("*/*"))]
@@ -27,3 +27,10 @@ def test_the_mutator_is_repeatable_and_reaches_both_answers(name, tmp_path):
 
     assert some() == some()
     assert "refused" in {outcome(name, data, tmp_path) for data in some()}
+
+
+@pytest.mark.parametrize("line", [b"2.5", b'"a text"', b"null"])
+def test_the_mutator_leaves_a_line_that_is_one_value(line):
+    data = b"\n".join([line] * 3)
+    generator = random.Random(0)  # noqa: S311
+    assert {_values(generator, data, []) for _ in range(20)} == {data}
