@@ -72,7 +72,7 @@ def _values(random_, data, _):
         line = json.loads(lines[at])
     except (ValueError, RecursionError):
         return data
-    places = list(_places(line))
+    places = list(_places(line)) if isinstance(line, dict | list) else []
     if not places:
         return data
     holder, key = random_.choice(places)

@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from tests.fuzz.mutations import mutated
+from tests.fuzz.mutations import _values, mutated
 from tests.fuzz.targets import CORPORA, TARGETS, outcome
 
 FILES = [(path.parent.name, path) for path in sorted(CORPORA.glob("*/*"))]
@@ -40,3 +40,10 @@ def test_some_mutants_are_read_and_some_are_refused(name, tmp_path):
         if len(answers) == 2:
             break
     assert answers == {"read", "refused"}
+
+
+@pytest.mark.parametrize("line", [b"2.5", b'"a text"', b"null"])
+def test_the_mutator_leaves_a_line_that_is_one_value(line):
+    data = b"\n".join([line] * 3)
+    generator = random.Random(0)  # noqa: S311
+    assert {_values(generator, data, []) for _ in range(20)} == {data}
