@@ -30,11 +30,10 @@ def by_quadrature(X, succeeded, hyper, mean):
     squares = ((scaled[:, None] - scaled) ** 2).sum(axis=2)
     covariance = hyper.outputscale * DEFAULT_KERNEL.value(squares) + 1e-12 * np.eye(len(X))
     lower = np.linalg.cholesky(covariance)
-    total = 0.0
-    for at in itertools.product(range(len(NODES)), repeat=len(X)):
-        latent = mean + lower @ NODES[list(at)]
-        total += WEIGHTS[list(at)].prod() * ndtr(np.where(succeeded, latent, -latent)).prod()
-    return total
+    at = np.array(list(itertools.product(range(len(NODES)), repeat=len(X))))
+    latent = mean + NODES[at] @ lower.T
+    chances = ndtr(np.where(succeeded, latent, -latent)).prod(axis=1)
+    return WEIGHTS[at].prod(axis=1) @ chances
 
 
 @pytest.mark.parametrize("variance", [1.0, 4.0])
