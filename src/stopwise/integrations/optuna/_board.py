@@ -39,6 +39,7 @@ Clash = Callable[[Sequence[FrozenTrial]], Sequence[FrozenTrial]]  # trials -> th
 _FINISHED: type[RuntimeError] = getattr(exceptions, "UpdateFinishedTrialError", RuntimeError)
 _TELLING = 0.1  # seconds between two notices that somebody has an offer, but for the last
 _CHECKING = 0.1  # part of the turn that is spent on checking offers for those notices, at most
+_LONGEST_CLAIM = 1.0  # seconds to wait for others that take the turn at the same moment
 _UNSEEN = 2.0  # seconds after which one looks at all trials though nobody has said anything
 
 
@@ -249,9 +250,12 @@ class Board:
     def _claims(self, before: Turn) -> bool:
         """Take the turn after this one, unless another worker has written later that it does.
 
-        Two that do not see each other both choose, which is only more work than one need do.
+        Whoever read before this was written has written in twice the time that it took. Two that
+        do not see each other all the same both choose, which is only more work than need be.
         """
+        begin = time.monotonic()
         self._take_turn(before)
+        time.sleep(min(2.0 * (time.monotonic() - begin), _LONGEST_CLAIM))
         now = Turn.read(self.study)
         self._has_turn = now is not None and now.of == self.trial.number
         return self._has_turn
