@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,22 @@ def by_problem(runs: Iterable[FieldRun]) -> dict[Problem, list[FieldRun]]:
     for run in runs:
         grouped[run.cell.problem, run.cell.cost].append(run)
     return grouped
+
+
+def from_the_lowest(runs: Sequence[FieldRun]) -> list[FieldRun]:
+    """Runs whose regret counts from the lowest value that anybody found, where one is lower.
+
+    The best of a reference sample stands for the optimum of an objective that is trained, and a
+    run may find a better value. Then all runs of that problem have as much more regret; the gap,
+    and with it the price, stays that of the sample.
+    """
+    lowest = {
+        problem: min(0.0, *(float(run.regret.min()) for run in found))
+        for problem, found in by_problem(runs).items()
+    }
+    return [
+        replace(run, regret=run.regret - lowest[run.cell.problem, run.cell.cost]) for run in runs
+    ]
 
 
 def scores(runs: Sequence[FieldRun], evaluations: int) -> list[FieldScore]:

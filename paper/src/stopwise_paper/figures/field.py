@@ -15,6 +15,7 @@ from stopwise_paper.analysis.field import (
     FieldScore,
     compared,
     equal_trials,
+    from_the_lowest,
     optimiser_seconds,
     scores,
 )
@@ -52,8 +53,8 @@ _WAYS = {  # colour, marker and label of a way to stop
 def draw_field(path: Path) -> list[Sheet]:
     """All tables and the figure, from a file of runs, which is consolidated first."""
     runs = record.consolidate(path)
-    priced = [run for run in runs if PARTS[part_of(run.cell)].priced]
-    tables = [run for run in priced if part_of(run.cell) != "functions"]
+    priced = from_the_lowest([run for run in runs if PARTS[part_of(run.cell)].priced])
+    tables = [run for run in priced if PARTS[part_of(run.cell)].pooled]
     sheets = []
     if tables:
         found = {price: scores(tables, price) for price in EVALUATIONS}

@@ -13,7 +13,14 @@ from threadpoolctl import threadpool_limits
 
 import stopwise as sw
 from stopwise_paper.cell import Cell
-from stopwise_paper.problems import LEARNED, PaidValue, Problem, Table, make_problem
+from stopwise_paper.problems import (
+    LEARNED,
+    LiveProblem,
+    PaidValue,
+    Problem,
+    Table,
+    make_problem,
+)
 from stopwise_paper.problems.box import sobol_points
 from stopwise_paper.problems.synthetic_costs import SyntheticCost
 from stopwise_paper.runs.beliefs.plan import PRICED_DESIGN
@@ -41,8 +48,11 @@ class Units(NamedTuple):
 
 
 def units_of(problem: Problem, cost: str) -> Units:
-    """The units of a problem under a price; failed evaluations have no value and do not count."""
-    if isinstance(problem, Table):
+    """The units of a problem under a price; failed evaluations have no value and do not count.
+
+    A live problem has those of its reference sample: nothing is trained for them.
+    """
+    if isinstance(problem, Table | LiveProblem):
         values, costs = problem.judged, problem.costs[cost]
     else:
         sample = sobol_points(problem.domain.d, _SAMPLE, 0)

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 
 from stopwise.errors import InputError
 from stopwise_paper.cell import Cell
 from stopwise_paper.problems import LEARNED, bbob
 from stopwise_paper.problems.curves import RUNS
 from stopwise_paper.problems.functions import FUNCTIONS
+from stopwise_paper.problems.live import OBJECTIVES, check_sklearn
 from stopwise_paper.problems.sklearn_table import DATASETS as SKLEARN
 from stopwise_paper.runs.beliefs import plan as beliefs
 from stopwise_paper.runs.field.contenders import CONTENDERS
@@ -37,6 +39,7 @@ class FieldPart:
         problems: Names the problems, each with its price; refuses where data are missing.
         seeds: How many.
         priced: Whether what is spent counts; else contenders are compared at equal trials.
+        pooled: Whether its problems are tables, which the first table of the page puts together.
         trials: Evaluations for each parameter, where they are compared at equal trials.
     """
 
@@ -44,6 +47,7 @@ class FieldPart:
     problems: Callable[[], list[tuple[str, str]]]
     seeds: int
     priced: bool = True
+    pooled: bool = True
     trials: int = 0
 
 
@@ -110,6 +114,15 @@ def _bbob() -> list[tuple[str, str]]:
     ]
 
 
+def _live(collection: str) -> list[tuple[str, str]]:
+    check_sklearn()
+    return [
+        (name, objective.price)
+        for name, objective in OBJECTIVES.items()
+        if name.startswith(f"{collection}:")
+    ]
+
+
 def _learned_tables() -> list[tuple[str, str]]:
     return [(f"sklearn:{name}", LEARNED) for name in SKLEARN]
 
@@ -127,6 +140,13 @@ PARTS = {
         "bbob, 10 evaluations for each parameter, stopping off", _bbob, 1, priced=False, trials=10
     ),
     "functions": FieldPart(
-        "textbook functions", lambda: [(f"box:{name}", "linear") for name in FUNCTIONS], 3
+        "textbook functions",
+        lambda: [(f"box:{name}", "linear") for name in FUNCTIONS],
+        3,
+        pooled=False,
+    ),
+    "live": FieldPart("trained live, learned costs", partial(_live, "live"), 3, pooled=False),
+    "bayesmark": FieldPart(
+        "after Bayesmark's problems, trained live", partial(_live, "bayesmark"), 3, pooled=False
     ),
 }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 import stopwise as sw
 from stopwise_paper.cell import Cell
-from stopwise_paper.problems import PaidValue, Problem, Table, make_problem
+from stopwise_paper.problems import LiveProblem, PaidValue, Problem, Table, make_problem
 from stopwise_paper.runs.beliefs.study_run import cost_option, units_of
 from stopwise_paper.runs.field.contenders import CONTENDERS, FieldEvaluation, Params, Setting
 from stopwise_paper.runs.field.plan import PARTS, part_of
@@ -85,14 +86,20 @@ class _Evaluations:
 
     @property
     def _worst(self) -> float:
-        """The judged value of having nothing yet: the worst one of a table."""
-        return float(np.nanmax(self.problem.judged)) if isinstance(self.problem, Table) else np.inf
+        """The judged value of having nothing yet: the worst of a table or of a sample."""
+        if isinstance(self.problem, Table | LiveProblem):
+            return float(np.nanmax(self.problem.judged))
+        return np.inf
 
     def evaluate(self, asked: Params) -> FieldEvaluation:
-        """Evaluate a configuration, on a table the nearest row that is not taken."""
+        """Evaluate a configuration, on a table the nearest row that is not taken.
+
+        Of a conditional space whatever exists is evaluated; a contender that knows no conditions
+        is told the configuration that it has asked for.
+        """
         problem = self.problem
         params = self._row_for(asked, problem.domain) if isinstance(problem, Table) else asked
-        [x] = self.problem.domain.encode(params)
+        [x] = problem.domain.encode(existing(params, self.space))
         paid = self.problem.evaluate(np.asarray(x))
         failed = bool(np.isnan(paid.value))
         if not failed and (self._best is None or paid.value < self._best.value):
@@ -109,3 +116,13 @@ class _Evaluations:
         row = int(distances.argmin())
         self._taken.add(row)
         return domain.params(row)
+
+
+def existing(params: Params, space: Mapping[str, sw.space.Parameter]) -> Params:
+    """The parameters of a configuration whose conditions hold."""
+
+    def exists(name: str) -> bool:
+        when = space[name].when or {}
+        return all(exists(other) and params[other] in values for other, values in when.items())
+
+    return {name: value for name, value in params.items() if exists(name)}

@@ -21,7 +21,11 @@ _METRIC = "value"
 
 
 class AxClient:
-    """A client; a trial that was moved to a row of a table is abandoned and the row attached."""
+    """A client; a trial that was moved to a row of a table is abandoned and the row attached.
+
+    It is given the flat box of a conditional space: Ax can depend one parameter on another, but
+    says so nowhere in its documentation (its issue 4694).
+    """
 
     def __init__(self, setting: Setting) -> None:
         import torch

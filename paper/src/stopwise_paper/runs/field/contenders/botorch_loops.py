@@ -25,7 +25,8 @@ class BoTorchLoop:
     """A Gaussian process fitted at every step, and its acquisition maximised over the cube.
 
     Whole numbers and choices are relaxed to columns of the unit cube and rounded. A failed
-    evaluation is left out, and not proposed again because the next random stream differs.
+    evaluation is left out, and not proposed again because the next random stream differs. Of a
+    conditional space the cube has all columns, and what does not exist is told at their middle.
     """
 
     def __init__(self, setting: Setting, *, per_cost: bool = False) -> None:

@@ -17,7 +17,10 @@ from stopwise_paper.runs.field.contenders.contender import (
 
 
 class SkoptOptimizer:
-    """An optimiser; a failed evaluation is told as the worst value so far, as users do."""
+    """An optimiser; a failed evaluation is told as the worst value so far, as users do.
+
+    It knows no conditions and searches the flat box.
+    """
 
     def __init__(self, setting: Setting) -> None:
         from skopt import Optimizer

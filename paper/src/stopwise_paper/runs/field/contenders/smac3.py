@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from typing import Any
 
 import stopwise as sw
@@ -19,14 +20,15 @@ _SILENT = 50  # a level of logging
 
 
 class Smac:
-    """A facade whose objective is never called; rows of a table are told as they are."""
+    """A facade whose objective is never called; rows of a table are told as they are.
+
+    Conditions are those of ConfigSpace: SMAC proposes what exists.
+    """
 
     def __init__(self, setting: Setting) -> None:
-        from ConfigSpace import ConfigurationSpace
         from smac import HyperparameterOptimizationFacade, Scenario
 
-        self._space = ConfigurationSpace(seed=setting.seed)
-        self._space.add([_hyperparameter(n, p) for n, p in setting.space.items()])
+        self._space = configuration_space(setting.space, setting.seed)
         self._folder = tempfile.TemporaryDirectory()  # it insists on writing
         scenario = Scenario(
             self._space,
@@ -69,6 +71,22 @@ class Smac:
 
 def _never_called(config: Any, seed: int = 0) -> float:  # noqa: ANN401
     raise NotImplementedError(config, seed)
+
+
+def configuration_space(space: Mapping[str, sw.space.Parameter], seed: int) -> Any:  # noqa: ANN401
+    """A space in the words of ConfigSpace, its conditions included."""
+    from ConfigSpace import AndConjunction, ConfigurationSpace, InCondition
+
+    configured = ConfigurationSpace(seed=seed)
+    configured.add([_hyperparameter(name, parameter) for name, parameter in space.items()])
+    for name, parameter in space.items():
+        conditions = [
+            InCondition(configured[name], configured[other], list(values))
+            for other, values in (parameter.when or {}).items()
+        ]
+        if conditions:
+            configured.add(AndConjunction(*conditions) if conditions[1:] else conditions[0])
+    return configured
 
 
 def _hyperparameter(name: str, parameter: sw.space.Parameter) -> Any:  # noqa: ANN401
