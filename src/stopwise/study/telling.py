@@ -208,16 +208,17 @@ def _params_were_told(
     """Whether this evaluation, told by params, is that of a finished trial of this study.
 
     Another value is refused where one evaluation says all, unless it is said to be one more by
-    ``charge``: it may be meant as a correction. With noise another evaluation is welcome, and data
-    from elsewhere may hold a configuration twice.
+    ``charge``: it may be meant as a correction. With noise another evaluation is welcome, and so is
+    one after a failure; data from elsewhere may hold a configuration twice.
     """
     if context.options.noise is not None or not any(told.charged for told in context.history):
         return False
     same = [told for told in told_at(context, params) if told.charged]
     if any(_says(context, told, value, cost, message, outcomes) for told in same):
         return True
-    if same:
-        raise told_already(same[-1], by_params=True)
+    with_value = [told for told in same if not told.failed]
+    if with_value:
+        raise told_already(with_value[-1], by_params=True)
     return False
 
 

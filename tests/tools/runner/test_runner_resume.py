@@ -147,7 +147,7 @@ def test_a_wrong_key_of_the_value_is_corrected_before_anything_was_measured(fold
     changed(folder, 'key = "loss"', 'key = "lost"')
     changed(folder, "max_trials = 8", "max_trials = 2")
     code, out, _ = run(folder)  # its two trials print no "lost"
-    assert code == 0
+    assert code == 3
     assert "No trial has succeeded." in out
     changed(folder, 'key = "lost"', 'key = "loss"')
     code, _, err = run(folder)  # what failed would teach where evaluations fail
