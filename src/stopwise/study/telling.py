@@ -208,8 +208,8 @@ def _params_were_told(
     """Whether this evaluation, told by params, is that of a finished trial of this study.
 
     Another value is refused where one evaluation says all, unless it is said to be one more by
-    ``charge``: it may be meant as a correction. With noise another evaluation is welcome, and so is
-    one after a failure; data from elsewhere may hold a configuration twice.
+    ``charge``: it may be meant as a correction. Another evaluation is welcome with noise and after
+    a failure, and data from elsewhere may hold a configuration twice.
     """
     if context.options.noise is not None or not any(told.charged for told in context.history):
         return False
