@@ -39,7 +39,7 @@ Clash = Callable[[Sequence[FrozenTrial]], Sequence[FrozenTrial]]  # trials -> th
 _FINISHED: type[RuntimeError] = getattr(exceptions, "UpdateFinishedTrialError", RuntimeError)
 _TELLING = 0.1  # seconds between two notices that somebody has an offer, but for the last
 _CHECKING = 0.1  # part of the turn that is spent on checking offers for those notices, at most
-_LONGEST_CLAIM = 1.0  # seconds to wait for others that take the turn at the same moment
+_LONGEST_CLAIM = 0.05  # seconds to wait for others that take the turn at the same moment
 _UNSEEN = 2.0  # seconds after which one looks at all trials though nobody has said anything
 
 
