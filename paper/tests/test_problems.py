@@ -303,5 +303,5 @@ def test_the_shipped_table_is_a_problem_worth_solving(dataset):
 
 
 def test_an_unknown_problem_is_an_error_that_lists_them():
-    with pytest.raises(InputError, match="there are gp1d, gp8d, box, bbob, lcbench"):
+    with pytest.raises(InputError, match="there are gp1d, gp8d, lcbench, box, bbob, live"):
         make_problem(Cell.of("e", "branin", "c", "a", seed=0, cap=1))
