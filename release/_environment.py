@@ -52,6 +52,12 @@ class Environment:
         """Its interpreter."""
         return str(self.folder / "bin" / "python")
 
+    def borrow(self, packages: Path) -> None:
+        """Let it import what is in another folder of packages, after its own."""
+        code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+        own = Path(run([self.python, "-c", code]).strip())
+        (own / "borrowed.pth").write_text(f"{packages}\n", "utf-8")
+
     def install(self, *what: str) -> None:
         """Install packages."""
         run([self.python, "-m", "pip", "install", "-q", *what])
