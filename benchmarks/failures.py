@@ -110,7 +110,7 @@ def _curve_tables() -> dict[str, Problem]:
 
     def made(named: tuple[str, str]) -> tuple[float, str, Problem]:
         name, price = named
-        table = make_problem(Cell.of("failures", name, price, "pbgi", seed=0, cap=MOST))
+        table: Any = make_problem(Cell.of("failures", name, price, "pbgi", seed=0, cap=MOST))
         failed = float(np.mean(np.isnan(table.judged)))
         return failed, name, _table(table, price)
 
