@@ -7,7 +7,7 @@ import time
 import pytest
 
 import stopwise as sw
-from stopwise.errors import InputTypeError
+from stopwise.errors import InputError, InputTypeError
 from stopwise.stopping import RULES
 from stopwise.stopping.defaults import default_rules
 from stopwise.tools.report import page
@@ -74,7 +74,18 @@ def test_no_reason_of_any_rule_has_a_place_without_its_name():
 def test_seconds_have_their_unit():
     study = run(cost="seconds", trials=0)
     assert study.options.units.cost(4320.0) == "1 h 12 min"
-    assert run(cost="seconds", trials=0, cost_unit="$").options.units.cost(2.0) == "$2"
+    assert run(cost="seconds", trials=0, cost_unit="CPU s").options.cost_unit == "CPU s"
+
+
+@pytest.mark.parametrize("unit", ["min", "$", "GPU hours"])
+def test_seconds_have_no_other_unit(unit):
+    with pytest.raises(InputError, match=f"counts seconds, which would be called '[{unit[0]}]"):
+        sw.Study(LINE, lam=0.1, cost="seconds", cost_unit=unit)
+
+
+def test_one_of_a_unit_and_what_lam_is_per():
+    units = run(cost_unit="runs", value_name="yield %", direction="maximize").options.units
+    assert (units.cost(1.0), units.cost(2.0), units.lam) == ("1 run", "2 runs", "yield % per run")
 
 
 def test_a_journal_holds_the_names_and_a_resume_may_change_them(tmp_path):
@@ -149,3 +160,18 @@ def test_nobody_is_asked_who_has_said_the_direction():
     sw.Study(LINE, lam=0.1, value_name="misread %")
     sw.maximize(bowl, LINE, lam=1.0, max_trials=1, value_name="accuracy")
     sw.minimize(bowl, LINE, lam=1.0, max_trials=1, value_name="1 - accuracy")
+
+
+def test_a_result_says_itself_in_a_few_lines():
+    result = sw.minimize(bowl, LINE, lam=1e-3, cost=lambda p: 2.0 + p["x"], **NAMED)
+    best, paid, why = str(result).splitlines()
+    assert best.startswith(f"best misread 3 % (trial {result.best.number}): x = 0.29")
+    spent = result.options.units.cost(result.spent)
+    assert paid == f"{len(result.history)} evaluations, {spent} spent"
+    assert why == result.verdict.reason
+    assert str(sw.minimize(bowl, LINE, lam=1e-3)).splitlines()[1].endswith("evaluations")
+
+
+def test_a_result_without_a_value_says_so():
+    result = sw.Study(LINE, lam=1e-3).result()
+    assert str(result).startswith("no evaluation has a value that counts\n0 evaluations\n")

@@ -8,6 +8,7 @@ import pytest
 
 import stopwise as sw
 from stopwise.acquisition.thompson import TableScore
+from stopwise.errors import InputTypeError
 from stopwise.stopping import (
     PBGI,
     RULES,
@@ -109,3 +110,17 @@ def test_where_a_score_leaves_everything_out_the_lowest_bound_is_next():
     study = run(sw.Study(TABLE, lam=0.1, acquisition=Hopeless()), valley, 6)
     other = run(sw.Study(TABLE, lam=0.1, acquisition="lcb"), valley, 6)
     assert study.ask() == other.ask()
+
+
+def test_a_rule_that_returns_a_bare_number_is_told_what_to_return():
+    class Bare(PBGI):
+        __slots__ = ()
+
+        def signal(self, snapshot):
+            return float(snapshot.n)
+
+    study = sw.Study({"x": sw.Real(0.0, 1.0)}, lam=0.1, stopping=Bare(0.1), n_initial=2)
+    for _ in range(2):
+        study.tell(study.ask(), 1.0)
+    with pytest.raises(InputTypeError, match=r"return snapshot.signal\(number\)"):
+        study.should_stop()

@@ -43,6 +43,7 @@ _OTHERS: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys(("lambda_", "exchange_rate"), ("lam", "")),
     **dict.fromkeys(("storage", "log_file", "checkpoint"), ("journal", "")),
+    **dict.fromkeys(("callback", "callbacks", "verbose"), ("progress", "")),
     **dict.fromkeys(("cost_fn", "cost_function", "costs"), ("cost", "")),
 }
 

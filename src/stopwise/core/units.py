@@ -104,7 +104,12 @@ class AnswerUnits:
     @property
     def lam(self) -> str:
         """The unit of lam in words."""
-        return f"{self.value_name or 'objective units'} per {self.cost_unit or 'unit of cost'}"
+        return f"{self.of_value} per {self.one_of_cost}"
+
+    @property
+    def one_of_cost(self) -> str:
+        """One unit of cost, in words: "run", "GPU hour"."""
+        return singular(self.cost_unit) if self.cost_unit else "unit of cost"
 
     @property
     def of_value(self) -> str:
@@ -130,7 +135,18 @@ def amount(cost: float, unit: str) -> str:
         return _duration(cost)
     if not any(character.isalnum() or character == "%" for character in unit) and len(unit) == 1:
         return f"{unit}{_money(cost)}"
-    return f"{quantity(cost)} {unit}"
+    number = quantity(cost)
+    return f"{number} {singular(unit) if number == '1' else unit}"
+
+
+def singular(unit: str) -> str:
+    """One of a unit: "run" of "runs", "GPU hour" of "GPU hours"; "ms" and "mass" stay.
+
+    Example:
+        >>> [singular(unit) for unit in ("runs", "GPU hours", "ms", "$", "mass", "analysis")]
+        ['run', 'GPU hour', 'ms', '$', 'mass', 'analysis']
+    """
+    return unit[:-1] if re.search(r"(^|\s)[^\W\d_]{2,}[^\W\d_siu]s$", unit) else unit
 
 
 def titled(what: str, unit: str) -> str:
@@ -166,11 +182,14 @@ def _duration(seconds: float) -> str:
 
 def sounds_better_larger(name: str) -> bool:
     """Whether a value of this name is mostly to be maximised: accuracy, auc, reward."""
-    words = re.split(r"[^a-z0-9]+", name.lower())
+    words = re.split(r"[^a-z0-9]+", name.lower().replace("²", "2"))
     return any(word in _BETTER_LARGER for word in words) and not _LESS & set(words)
 
 
-_BETTER_LARGER = ("accuracy", "acc", "auc", "auroc", "f1", "r2", "reward", "precision", "recall")
+_BETTER_LARGER = (
+    *("accuracy", "acc", "auc", "auroc", "f1", "r2", "iou", "ndcg", "bleu", "precision", "recall"),
+    *("reward", "yield", "profit", "revenue", "throughput", "speedup"),
+)
 _LESS = frozenset({"error", "loss", "neg", "negative", "minus", "1"})
 
 
@@ -188,6 +207,20 @@ def checked_name(option: str, given: object) -> str | None:
         )
         raise InputError(message)
     return given.strip()
+
+
+def checked_unit(given: object, cost: object) -> str | None:
+    """The unit of costs; one that is measured in seconds has no other."""
+    unit = checked_name("cost_unit", given)
+    is_other = unit is not None and unit.split()[-1].lower() not in _SECONDS
+    if is_other and isinstance(cost, str) and cost in _SECONDS:
+        message = (
+            f"cost_unit={unit!r}: cost={cost!r} counts seconds, which would be called {unit!r};"
+            " leave cost_unit out (long times are shown in minutes and hours), or give"
+            " cost='reported' and tell costs in your own unit."
+        )
+        raise InputError(message)
+    return unit
 
 
 _EXAMPLES = {

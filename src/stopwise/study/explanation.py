@@ -165,7 +165,7 @@ def _remaining(
     gained, unit = said.gain(best.gain), said.lam
     if snapshot.loss is not None:
         gained = f"be worth {in_currency(best.gain, snapshot.currency)} more"
-        unit = f"{snapshot.currency or 'units of worth'} per {said.cost_unit or 'unit of cost'}"
+        unit = f"{snapshot.currency or 'units of worth'} per {said.one_of_cost}"
     the = "The" if best.affordable else "Nothing that remains is affordable. With more money: the"
     what = f"it is expected to {gained} and costs {said.cost(best.cost)}"
     return [

@@ -41,7 +41,7 @@ from stopwise.core.outcome_limits import Limits, checked_fallback, checked_limit
 from stopwise.core.space import Space
 from stopwise.core.space.constraints import Constraint, checked_constraints
 from stopwise.core.stages import Stages, checked_stages
-from stopwise.core.units import AnswerUnits, checked_name
+from stopwise.core.units import AnswerUnits, checked_name, checked_unit
 from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
 from stopwise.record.journal.codec import Json, OptionCodec, ParamsCodec
@@ -187,7 +187,7 @@ class StudyOptions:
             "start_from": [dict(p) if isinstance(p, Mapping) else p for p in list[Any](first)],
             "utility": checked_utility(self.utility),
             "value_name": checked_name("value_name", self.value_name),
-            "cost_unit": checked_name("cost_unit", self.cost_unit),
+            "cost_unit": checked_unit(self.cost_unit, self.cost),
             "stages": checked_stages(self.stages),
             "off_table": checked_switch("off_table", self.off_table),
         }

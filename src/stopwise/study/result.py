@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stopwise.core.traces import Trace
+from stopwise.core.units import settings
 from stopwise.record.history import History
 from stopwise.record.promises import Promises
 from stopwise.stopping.verdict import Verdict
@@ -80,6 +81,19 @@ class Result:
     def explain(self) -> str:
         """The verdict in words, as ``Study.explain``."""
         return self.verdict.reason if self._study is None else str(self._study.explain())
+
+    def __str__(self) -> str:
+        """The result in a few lines: best value and configuration, what was spent, and why."""
+        units, best = self.options.units, self.best
+        found = "no evaluation has a value that counts"
+        if best is not None:
+            found = f"best {units.value(best.value, best.std)} (trial {best.number})"
+            found += f": {settings(best.params)}"
+        many = "s" * (len(self.history) != 1)
+        paid = f"{len(self.history)} evaluation{many}"
+        if self.options.cost is not None:
+            paid += f", {units.cost(self.spent)} spent"
+        return f"{found}\n{paid}\n{self.verdict}"
 
     def _repr_html_(self) -> str:
         """The result in a notebook."""

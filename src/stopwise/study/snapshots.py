@@ -15,6 +15,7 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.search.supremum import Search
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Signal, Trace
+from stopwise.errors import InputTypeError
 from stopwise.record.events import SignalsRecorded
 from stopwise.record.history import Observation
 from stopwise.stopping import StoppingRule
@@ -120,7 +121,7 @@ class Snapshots:
                 due[rule.key] = rule
 
         def signals() -> dict[str, Signal]:
-            return {key: rule.signal(snapshot) for key, rule in due.items()}
+            return {key: _signal_of(rule, snapshot) for key, rule in due.items()}
 
         recorded, suprema = snapshot.with_suprema(signals)
         if not recorded:
@@ -140,9 +141,20 @@ class Snapshots:
         state, units = self._context.state, self._context.options.units
         trace = state.traces[rule.key]
         if state.beside[rule.key] != len(state.pending):
-            trace = Trace.of((*trace.signals[:-1], rule.signal(self.now())))
+            trace = Trace.of((*trace.signals[:-1], _signal_of(rule, self.now())))
         return trace.in_units(units)
 
     def _is_due(self, rule: StoppingRule, n: int) -> bool:
         trace = self._context.state.traces.get(rule.key, Trace())
         return not len(trace) or trace.current.n != n
+
+
+def _signal_of(rule: StoppingRule, snapshot: Snapshot) -> Signal:
+    signal = rule.signal(snapshot)
+    if not isinstance(signal, Signal):
+        message = (
+            f"signal() of {rule!r} returned {signal!r}: return snapshot.signal(number),"
+            " so that the number is recorded with its moment."
+        )
+        raise InputTypeError(message)
+    return signal

@@ -18,6 +18,7 @@ _ODD = {  # names that a parameter seldom has
     "a price": ("cost", "price", "dollars", "usd", "eur"),
     "an id": ("id", "uuid", "row", "run_id", "trial_id"),
     "a date": ("date", "timestamp", "datetime"),
+    "a remark": ("status", "state", "note", "notes", "comment", "comments", "remark", "error"),
     "the value": ("value", "loss", "accuracy", "score", "objective"),
 }
 

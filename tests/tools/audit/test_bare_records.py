@@ -39,7 +39,9 @@ def test_a_record_without_parameters_is_judged_by_its_values_alone(tmp_path):
     notes = "\n".join(found.notes)
     assert "left out: pbgi, logeipc-med, srgap-med, ucb-lcb, prb" in notes
     assert "evaluation 4 of 10; since then 45 was spent, worth 0.45 at lam = 0.01" in notes
-    assert "1 of 11 rows are left out (row 11: value is None); what they cost, 11 in all," in notes
+    assert (
+        "1 of 11 rows are left out (row 11: value is missing); what they cost, 11 in all," in notes
+    )
     assert "Parameters, as taken" not in str(found)
     assert found.study is None
 

@@ -191,12 +191,16 @@ def odd_rows(
         empty = [name for name in params if is_missing(row.get(name))]
         paid = cost is not None and _is_paid(row.get(cost))
         if not is_number(row.get(value)) and (is_missing(row.get(value)) or not paid):
-            odd[at] = f"{value} is {row.get(value)!r}"
+            odd[at] = f"{value} is {_shown_cell(row.get(value))}"
         elif cost is not None and not paid:
-            odd[at] = f"{cost} is {row.get(cost)!r}"
+            odd[at] = f"{cost} is {_shown_cell(row.get(cost))}"
         elif empty:
             odd[at] = f"{empty[0]} is missing"
     return odd
+
+
+def _shown_cell(cell: Any) -> str:  # noqa: ANN401  a cell
+    return "missing" if is_missing(cell) else repr(cell)
 
 
 def _is_paid(cost: Any) -> bool:  # noqa: ANN401  a cell

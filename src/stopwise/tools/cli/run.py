@@ -92,7 +92,7 @@ def _shown(study: Study) -> Iterator[tuple[OnChange, Callable[[str], None]]]:
 def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None:
     told, open_ones = len(study.history), len(study.pending)
     if told or open_ones:
-        trials = f"{told} trials told, {open_ones} without answer"
+        trials = f"{told} trial{'s' * (told != 1)} told, {open_ones} without answer"
         if config.stages is not None:
             trials = f"{told} trials have ended, {open_ones} are begun"
         say(f"Going on with {config.journal.name}: {trials}.")

@@ -165,7 +165,7 @@ def _numbers(facts: Facts) -> list[Markup]:
     cells.append(_number("Trials", str(len(facts.steps)), told))
     cells += [_number(*said) for said in limits_of(study.options)]
     if facts.lam is not None:
-        units = f"{facts.units} per {facts.names.cost_unit or 'unit of cost'}"
+        units = f"{facts.units} per {facts.names.one_of_cost}"
         cells.append(_number("lam", number(facts.lam), f"{units}{facts.origin_of_lam}"))
     return cells
 

@@ -123,7 +123,7 @@ def _label(facts: Facts, kind: SignalKind) -> str:
     """The signal with its unit, if it has one that somebody has named."""
     names = facts.names
     if kind.unit == OBJECTIVE_PER_COST and (names.value_name or names.cost_unit):
-        return f"expected gain, {facts.units} per {names.cost_unit or 'unit of cost'}"
+        return f"expected gain, {facts.units} per {names.one_of_cost}"
     if kind.unit == OBJECTIVE and names.value_name and not facts.has_utility:
         return f"{kind.label} ({names.value_name})"
     return kind.label

@@ -187,7 +187,8 @@ def _limits(config: Config) -> Iterator[str]:
     by_budget = untold and config.budget is not None and search.is_default_rule
     for name, value in search.further.items():
         yield f"[search] {name} = {shown(value)}."
-    yield f"It stops by {'the budget' if by_budget else names}."
+    counted = "the number of trials" if config.trials_decide else names
+    yield f"It stops by {'the budget' if by_budget else counted}."
     if config.budget is not None:
         yield f"At most {config.cost.words(config.budget)} are spent."
     if config.max_trials is not None:
@@ -213,7 +214,8 @@ def _design(trials: list[Trial], *, learned: bool) -> Iterator[str]:
 def _files(config: Config, changed: list[str]) -> Iterator[str]:
     if has_begun(config.journal):
         study = read_journal(config.journal)
-        state = f"{len(study.history)} trials told, {len(study.pending)} without answer"
+        told = len(study.history)
+        state = f"{told} trial{'s' * (told != 1)} told, {len(study.pending)} without answer"
         yield f"{config.journal.name} exists ({state}): a run would go on where it ends."
         yield from (f"  changed since: {line}" for line in changed)
     else:

@@ -38,8 +38,9 @@ _NO_WORTH = """{} needs to know what an improvement is worth to you:
 improvement = 0.01 # I would just pay
 cost = 600 # ... this much for it, in units of cost
 
-Or leave both at "pbgi" and give a budget, what may be spent in all: budget = 3600. Or choose among
-those that need neither: acquisition = "logeipc", stopping = "gss"."""
+Or leave both at "pbgi" and give a budget, what may be spent in all: budget = 3600; or a number of
+trials, and nothing is priced: max_trials = 50 (stopwise new takes --lam, --budget, --max-trials).
+Or choose among those that need neither: acquisition = "logeipc", stopping = "gss"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,12 @@ class Config:
     def lam(self) -> float | None:
         """Objective units per unit of cost, if the file says it."""
         return None if self.worth is None else self.worth.lam
+
+    @property
+    def trials_decide(self) -> bool:
+        """Whether ``max_trials`` alone decides when to stop, since nothing is priced."""
+        untold = self.worth is None and self.utility is None and self.budget is None
+        return untold and self.max_trials is not None and self.search.is_default_rule
 
 
 def load(path: Path) -> Config:
@@ -217,12 +224,14 @@ def check_worth(top: TomlTable, config: Config) -> None:
         return
     search = config.search
     rules = [rule.name for rule in (*search.stopping, *search.watch) if rule.needs_lam]
-    by_budget = config.budget is not None
-    if by_budget and search.is_default_rule:
+    by_budget, by_trials = config.budget is not None, config.trials_decide
+    if by_trials or (by_budget and search.is_default_rule):
         rules = [rule.name for rule in search.watch if rule.needs_lam]
     needing = [f"the stopping rule {name!r}" for name in rules]
     parameters = inspect.signature(ACQUISITIONS[search.acquisition]).parameters
-    if {"lam", "lam0"} & set(parameters) and not (by_budget and "pbgi" in search.acquisition):
+    chosen_for_it = by_budget and "pbgi" in search.acquisition
+    chosen_for_it |= by_trials and search.acquisition == StudyOptions().acquisition
+    if {"lam", "lam0"} & set(parameters) and not chosen_for_it:
         needing.append(f"the acquisition {search.acquisition!r}")
     if needing:
         raise top.error(None, _NO_WORTH.format(needing[0]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stopwise.core.checks import Bounds, checked_bounds
-from stopwise.core.units import SECONDS, amount, checked_name, sounds_better_larger
+from stopwise.core.units import SECONDS, amount, checked_name, checked_unit, sounds_better_larger
 from stopwise.errors import InputError, StopwiseError
 from stopwise.tools.runner.toml_table import TomlTable, shown
 
@@ -114,4 +114,9 @@ def read_cost(table: TomlTable) -> Cost:
     if "key" in table.data and kind != "reported":
         message = f'key is for kind = "reported"; here kind = {shown(kind)}.'
         raise table.error("key", message)
+    if price is None:
+        try:
+            checked_unit(unit, kind)
+        except InputError as error:
+            raise table.error("unit", f"{error} Or give price_per_hour, in that unit.") from error
     return Cost(kind, price, key, unit)  # type: ignore[arg-type]

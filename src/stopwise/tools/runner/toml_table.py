@@ -66,12 +66,12 @@ class TomlTable:
             message = f"{path}: cannot be read ({error.strerror}). Give the path of a TOML file."
             raise InputError(message) from error
         except UnicodeDecodeError as error:
-            message = f"{path}: is not text in UTF-8 ({error.reason} at byte {error.start})."
+            message = f"{path} is not text in UTF-8 ({error.reason} at byte {error.start})."
             raise InputError(message) from error
         except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{path.name}: is not valid TOML: {error}") from error
+            raise InputError(f"{path.name} is not valid TOML: {error}.") from error
         except RecursionError as error:
-            raise InputError(f"{path.name}: is nested too deeply to be read.") from error
+            raise InputError(f"{path.name} is nested too deeply to be read.") from error
         except ValueError as error:  # a number with thousands of digits
             raise InputError(f"{path.name}: {str(error).rstrip('.')}.") from error
         return cls(path.name, data, (), lines)
