@@ -151,8 +151,8 @@ def test_rows_that_cannot_be_used_are_counted_named_and_left_out(tmp_path, found
     other = sw.audit(path, lam=0.01, rules=["convergence"])
     [note] = other.notes
     assert note == (
-        "4 of 28 rows are left out (row 1: value is missing; row 2: value is 'crashed'; row 3: cost"
-        " is 0; row 4: lr is missing); what they cost,"
+        "4 of 28 rows are left out (row 1: value is missing; row 2: value is 'crashed';"
+        " row 3: cost is 0; row 4: lr is missing); what they cost,"
         f" {quantity(rows[0]['cost'] + rows[3]['cost'])} in all, does not count as spent (a row"
         " that was evaluated and failed counts if its value is a word such as failed)"
     )
