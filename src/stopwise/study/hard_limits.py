@@ -82,7 +82,7 @@ def budget_verdict(
     """
     sentence = (
         f"{units.cost(spent)} of the budget of {units.cost(budget)} are spent and"
-        f" {units.cost(left)} are left, where the cheapest remaining evaluation is expected to"
-        f" cost {units.cost(cheapest)}{worth}"
+        f" {units.cost(max(left, 0.0))} are left, where the cheapest remaining evaluation is"
+        f" expected to cost {units.cost(cheapest)}{worth}"
     )
     return Verdict(True, "budget", cheapest, left, f"{sentence}: stop")  # noqa: FBT003

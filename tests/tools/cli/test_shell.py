@@ -26,6 +26,8 @@ x = { type = "real", low = 0, high = 1 }
 kind = { type = "categorical", choices = ["a", "b"] }
 """
 
+UNCHARGED = ", not charged (--charge counts it as spent)"
+
 
 @pytest.fixture
 def begin(tmp_path):
@@ -149,7 +151,9 @@ def test_negative_values_failures_outcomes_and_data_from_elsewhere(begin):
     assert stopwise("tell", journal, 1, "--failed", "no power", "--cost", 1).code == 0
     params = json.dumps({"x": 0.5, "kind": "a"})
     elsewhere = ("new", "1e-3", "--params", params, "--outcome", "harm=-1", "--cost", 4)
-    assert stopwise("tell", journal, *elsewhere).out == "trial 2 gave 0.001, at a cost of 4 s\n"
+    assert stopwise("tell", journal, *elsewhere).out == (
+        f"trial 2 gave 0.001, at a cost of 4 s{UNCHARGED}\n"
+    )
     first, second, third = sw.Study.load(journal).history
     assert (first.value, first.infeasible, first.outcomes) == (-1.5, True, {"harm": 3.2})
     assert (second.failed, second.message, second.cost) == (True, "no power", 1.0)
@@ -166,7 +170,7 @@ def test_data_off_a_table_are_told_by_an_option(tmp_path):
     assert "off_table=True" in refused.err
     assert "stopwise tell --off-table" in refused.err
     told = stopwise(*elsewhere, "--off-table")
-    assert (told.code, told.out) == (0, "trial 0 gave 0.31, at a cost of 1\n")
+    assert (told.code, told.out) == (0, f"trial 0 gave 0.31, at a cost of 1{UNCHARGED}\n")
     assert "off_table is now True; it was False" in told.err
     assert stopwise("tell", journal, "new", "0.4", "--params", '{"x": 0.5}').code == 0
     assert stopwise("verdict", journal).out.endswith("is trial 0: 0.31, with x = 1.5.\n")
@@ -278,14 +282,16 @@ def test_a_configuration_told_again_by_its_params_is_asked_about(begin):
     journal = begin("", "--lam", "0.01")
     params = json.dumps(stopwise("ask", journal, "--json").json["params"])
     new = ("tell", journal, "new", "--params", params, "--cost", "2")
-    assert stopwise(*new, "0.5").out == "trial 0 gave 0.5, at a cost of 2 s\n"
+    assert stopwise(*new, "0.5").out == ("trial 0 gave 0.5, at a cost of 2 s\n")
     assert stopwise(*new, "0.5").out == "This was told before: nothing has changed.\n"
     refused = stopwise(*new, "0.7")
     assert refused.code == 2
     assert "these are the params of trial 0, which was told already" in refused.err
     assert "stopwise amend JOURNAL 0 --value" in refused.err
     assert stopwise(*new, "0.7", "--charge").out == "trial 1 gave 0.7, at a cost of 2 s\n"
-    assert stopwise(*new, "0.8", "--no-charge").out == "trial 2 gave 0.8, at a cost of 2 s\n"
+    assert stopwise(*new, "0.8", "--no-charge").out == (
+        f"trial 2 gave 0.8, at a cost of 2 s{UNCHARGED}\n"
+    )
     assert sw.Study.load(journal).spent == 4.0
 
 

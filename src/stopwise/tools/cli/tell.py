@@ -79,7 +79,10 @@ def said(study: Study, number: int) -> str:
     [told] = [o for o in study.history if o.number == number]
     units = study.options.units
     gave = f"failed ({told.message})" if told.value is None else f"gave {units.value(told.value)}"
-    return f"trial {number} {gave}, at a cost of {units.cost(told.cost)}"
+    if told.infeasible:
+        gave += f", which does not count ({told.message})"
+    uncharged = "" if told.charged else ", not charged (--charge counts it as spent)"
+    return f"trial {number} {gave}, at a cost of {units.cost(told.cost)}{uncharged}"
 
 
 def _trial(number: str, params: str | None) -> int | dict[str, Any]:
