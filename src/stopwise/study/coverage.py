@@ -17,6 +17,7 @@ from stopwise.core.space.finite import codec_of
 from stopwise.record.history import History
 from stopwise.study.context import StudyContext
 
+BEGINNINGS = ("Never tried: ", "The best one has ")  # of its sentences
 _EDGE = 1e-6  # of the unit cube: closer than this is at the limit
 _LISTED = 6  # choices that are named for each parameter
 
@@ -31,11 +32,11 @@ def coverage(context: StudyContext, snapshot: Snapshot) -> list[str]:
     lines = []
     untried = list(_untried(context.domain, context.history))
     if untried:
-        lines.append(f"Never tried: {'; '.join(untried)}.")
+        lines.append(f"{BEGINNINGS[0]}{'; '.join(untried)}.")
     at_limits = list(_at_limits(context, snapshot))
     if at_limits:
         ranges = "a wider range" if len(at_limits) == 1 else "wider ranges"
-        lines.append(f"The best one has {' and '.join(at_limits)}: {ranges} may have better.")
+        lines.append(f"{BEGINNINGS[1]}{' and '.join(at_limits)}: {ranges} may have better.")
     return lines
 
 

@@ -194,3 +194,14 @@ def test_names_are_not_compared_by_the_alphabet(text):
     space = {"size": Ordinal(["small", "medium", "large"]), "x": Real(0, 1)}
     with pytest.raises((InputError, InputTypeError), match="names have no size"):
         as_domain(space, checked_constraints([text]))
+
+
+def test_an_expression_that_is_given_again_counts_once():
+    given = ["a <= 1", "b <= 1", "a <= 1"]
+    assert [c.source for c in checked_constraints(given)] == ["a <= 1", "b <= 1"]
+
+
+def test_there_are_not_more_constraints_than_can_be_checked():
+    with pytest.raises(InputError, match=r"there are 101 constraints.* at most 100"):
+        checked_constraints([f"a <= {n}" for n in range(101)])
+    assert len(checked_constraints([f"a <= {n}" for n in range(100)])) == 100

@@ -519,3 +519,13 @@ def test_what_cannot_be_held_is_bad_input(begin, given, message):
     asked = stopwise("ask", begin("", "--lam", "0.01"), "--fixed", given)
     assert asked.code == 2
     assert message in asked.err
+
+
+def test_a_verdict_to_stop_names_the_choices_that_were_never_tried(begin):
+    journal = begin("", "--lam", "1000", "--value-name", "loss")
+    for x in (0.2, 0.5, 0.8, 0.1, 0.6, 0.9):
+        told = ("new", str(x), "--params", json.dumps({"x": x, "kind": "a"}), "--cost", "1")
+        assert stopwise("tell", journal, *told).code == 0
+    done = stopwise("verdict", journal)
+    assert done.code == 3
+    assert done.out.splitlines()[-1] == "Never tried: kind b."

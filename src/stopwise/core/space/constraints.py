@@ -70,9 +70,19 @@ def checked_constraints(given: object) -> tuple[Constraint, ...]:
     if isinstance(given, Mapping) or not (alone or isinstance(given, Iterable)):
         raise InputTypeError(f"constraints are {of_type(given)}; give {_KINDS}")
     listed: list[Any] = [given] if alone else list(given)  # type: ignore[call-overload]
-    return tuple(_constraint(each) for each in listed)
+    expressions = {each: None for each in listed if isinstance(each, str)}  # each once
+    once = [
+        each for each in listed if not isinstance(each, str) or expressions.pop(each, 0) is None
+    ]
+    if len(once) > _MOST:
+        raise InputError(
+            f"there are {len(once)} constraints, each of which is checked at many configurations; "
+            f"give at most {_MOST}, joined by 'and' or in one function"
+        )
+    return tuple(_constraint(each) for each in once)
 
 
+_MOST = 100
 _KINDS = "a list of functions, params -> bool, or of expressions such as 'a + b <= 1'"
 
 

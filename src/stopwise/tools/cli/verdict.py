@@ -32,6 +32,7 @@ def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> 
 
     Exit codes: 0 go on; 3 stop; 2 bad input; 1 something outside prevents an answer.
     """
+    from stopwise.study.coverage import BEGINNINGS
     from stopwise.study.lam_ladder import lam_ladder
 
     with opened(journal, wait) as study:
@@ -51,6 +52,9 @@ def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> 
             if worth is not None:
                 say(worth.words)
             say(_best(study))
+            for line in study.explain().splitlines() if answer.stop else ():
+                if line.startswith(BEGINNINGS):
+                    say(line)
     raise typer.Exit(STOP if answer.stop else 0)
 
 
