@@ -72,5 +72,8 @@ def check_lam(lam: object) -> float:
     if not is_amount(rate):
         beyond = _RANGE if rate > 0.0 and lam != math.inf else ""
         message = f"lam must be a positive number, got {shown(lam)}.{beyond} {HOW_TO_CHOOSE_LAM}"
-        raise InputError(message)
+        raise InputError(message).or_in_shell(
+            f"lam must be a positive number, got {shown(lam)}.{beyond} It says what a unit of cost"
+            " is worth in objective units: 0.01 / 1000 if you would pay 1000 seconds for 0.01."
+        )
     return rate

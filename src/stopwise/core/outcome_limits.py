@@ -82,7 +82,11 @@ def checked_outcomes(given: object, limits: Limits | None) -> dict[str, float]:
             f" return sw.Evaluation(value, outcomes={{{missing[0]!r}: ...}}) from the objective."
             " An evaluation that could not be measured has failed: its value is None."
         )
-        raise InputError(message)
+        raise InputError(message).or_in_shell(
+            f"the outcome {missing[0]!r} is missing{told}, and this study has limits of it: give"
+            f" it too, --outcome {missing[0]}=NUMBER. An evaluation that could not be measured is"
+            " told by --failed REASON."
+        )
     for name in given:
         if not isinstance(name, str):
             message = f"outcomes={shown(given)}: {name!r} is no name. Names are strings."

@@ -103,7 +103,7 @@ def _cost(trial: FrozenTrial, kind: str | None) -> float:
         message = (
             f"trial {trial.number} has no user attribute {kind!r} that says what it cost; its"
             f" attributes are {attributes}. Name one of them, or 'duration' (seconds from start to"
-            " end, the sampler's own included), or None to count each trial as 1."
+            " end, the sampler's own included), or None (--unit-cost) to count each trial as 1."
         )
         raise InputError(message)
     return float(cost or 0.0)

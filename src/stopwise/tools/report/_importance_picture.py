@@ -93,4 +93,4 @@ def _words(found: Sequence[Importance]) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100.0 * share:.0f} %"
+    return f"{100.0 * min(share, 1.0):.0f} %"  # the share of a path may be a little more
