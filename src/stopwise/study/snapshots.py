@@ -150,7 +150,7 @@ class Snapshots:
 
 
 def _signal_of(rule: StoppingRule, snapshot: Snapshot) -> Signal:
-    signal = rule.signal(snapshot)
+    signal: object = rule.signal(snapshot)
     if not isinstance(signal, Signal):
         message = (
             f"signal() of {rule!r} returned {signal!r}: return snapshot.signal(number),"
