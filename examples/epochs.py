@@ -5,7 +5,6 @@ Needs scikit-learn. Five seconds of training are worth 1 % of accuracy here.
 """
 
 import time
-import warnings
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -35,9 +34,8 @@ def network(params):
 
 def main():
     """Start, continue and leave networks until none is worth its price."""
-    warnings.simplefilter("ignore")
     lam = sw.exchange_rate(improvement=0.01, cost=5.0)  # 5 seconds for 1 % of accuracy
-    study = sw.Study(SPACE, lam=lam, cost="reported", stages=sw.Stages(27, eta=3), max_trials=60)
+    study = sw.Study(SPACE, lam=lam, cost="reported", bounds=(0, 1), stages=27, max_trials=60)
     networks, seconds, epochs = {}, {}, {}
     while not study.should_stop().stop:
         action = study.next()
@@ -49,9 +47,11 @@ def main():
         seconds[number] = seconds.get(number, 0.0) + time.perf_counter() - began
         epochs[number] = action.to_step
         study.tell(action.trial, error, seconds[number], step=action.to_step)
-        worth = "" if action.worth is None else f", worth {action.worth:.1f} times its price"
-        did = "start" if isinstance(action, sw.Start) else "go on with"
-        print(f"{did} {number} to epoch {action.to_step}{worth}: error {error:.1%}")
+        print(
+            type(action).__name__, number, f"to epoch {action.to_step}: error {error:.1%}", end=""
+        )
+        print("" if action.fair_value is None else f", fair value {action.fair_value:.1%}", end="")
+        print("" if action.worth is None else f", worth {action.worth:.1f} times its price")
     print(f"best {study.best.value:.1%} after {study.spent:.0f} s: {study.should_stop()}")
 
 

@@ -40,7 +40,7 @@ def run(storage: str | None = None, n_trials: int = 9, **options: Any) -> Any:
         storage=storage,
         study_name="net",
         sampler=optuna.samplers.RandomSampler(seed=3),
-        pruner=StopwisePruner(0.005, sw.Stages([1, 3, 9]), cost=lambda _: 3.0),  # type: ignore[arg-type]
+        pruner=StopwisePruner(0.005, sw.Stages([1, 3, 9]), cost=lambda _: 3.0),
     )
     study.optimize(lambda t: train(t, **options), n_trials=n_trials, catch=RuntimeError)
     return study
@@ -158,7 +158,7 @@ def test_costs_that_pruned_trials_do_not_tell_are_those_of_others(study: Any) ->
 
 
 def test_stages_are_a_factor_of_three_apart() -> None:
-    assert stages_among(range(1, 28), 27) == sw.Stages(27)  # type: ignore[arg-type]
-    assert stages_among([10, 20, 30, 50], 50) == sw.Stages([10, 20, 50])  # type: ignore[arg-type]
+    assert stages_among(range(1, 28), 27) == sw.Stages(27)
+    assert stages_among([10, 20, 30, 50], 50) == sw.Stages([10, 20, 50])
     assert stages_among([50], 50) is None
     assert stages_among([], 50) is None

@@ -11,10 +11,14 @@ from stopwise.errors import InputError, InputTypeError
 
 optuna = pytest.importorskip("optuna")
 
-from stopwise.integrations.optuna import StopwisePruner  # noqa: E402
+from stopwise.integrations.optuna import (  # noqa: E402
+    StopwiseCallback,
+    StopwisePruner,
+    StopwiseSampler,
+)
 from stopwise.integrations.optuna._pruner import WORTH  # noqa: E402
 
-STAGES = sw.Stages([1, 3, 9])  # type: ignore[arg-type]
+STAGES = sw.Stages([1, 3, 9])
 
 
 def objective(trial: Any, sign: float = 1.0) -> float:
@@ -53,6 +57,37 @@ def test_bad_trials_are_pruned_by_their_price() -> None:
         assert (last <= 1.0) == (trial.state.name == "PRUNED")
     mirrored = run(-1.0)
     assert [t.state for t in mirrored.trials] == [t.state for t in study.trials]
+
+
+def test_a_trial_that_is_left_has_the_price_of_a_full_start_again() -> None:
+    """Beside our sampler and callback: new trials cost 1, and so do those that were pruned."""
+    lam = 0.02
+    sampler = StopwiseSampler(lam, seed=0)
+    study = optuna.create_study(sampler=sampler, pruner=StopwisePruner(lam, STAGES))
+    study.optimize(objective, n_trials=40, callbacks=[StopwiseCallback(lam)])
+    pruned = [t for t in study.trials if t.state.name == "PRUNED"]
+    assert pruned
+    assert len({t.params["x"] for t in study.trials}) == len(study.trials)  # none is taken up
+    verdict = study.user_attrs["stopwise:verdict"]
+    assert "costs 1, worth 0.02 at lam = 0.02" in verdict["reason"]
+
+
+def test_prices_are_not_learned_from_trials_that_were_left() -> None:
+    """Whole trials cost 1 and pruned ones a ninth: a new one is expected to cost 1."""
+
+    def reported(trial: Any) -> float:
+        try:
+            return objective(trial)
+        finally:
+            trial.set_user_attr("cost", trial.storage.get_trial(trial._trial_id).last_step / 9)
+
+    lam = 0.01
+    sampler = StopwiseSampler(lam, seed=0, cost="reported", n_initial=6)
+    study = optuna.create_study(sampler=sampler, pruner=StopwisePruner(lam, STAGES))
+    callback = StopwiseCallback(lam, cost="reported", n_initial=6)
+    study.optimize(reported, n_trials=40, callbacks=[callback])
+    assert {t.state.name for t in study.trials} == {"COMPLETE", "PRUNED"}
+    assert "and costs 1, worth" in study.user_attrs["stopwise:verdict"]["reason"]
 
 
 def test_what_is_dear_is_pruned_sooner() -> None:

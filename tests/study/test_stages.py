@@ -17,7 +17,7 @@ from stopwise.study.choosing import NothingLeftError
 from stopwise.study.external import ExternalStudy
 
 SPACE = {"x": sw.Real(0.0, 1.0)}
-STAGES = sw.Stages([1, 3, 9])  # type: ignore[arg-type]
+STAGES = sw.Stages([1, 3, 9])
 
 
 def curve(params: Any, step: int) -> float:
@@ -220,7 +220,7 @@ def test_the_verdict_names_a_better_paused_value() -> None:
 
 
 def test_usable_values_are_results() -> None:
-    study = begun(stages=sw.Stages([1, 3, 9], usable=True), lam=1000.0)  # type: ignore[arg-type]
+    study = begun(stages=sw.Stages([1, 3, 9], usable=True), lam=1000.0)
     for value in (1.0, 0.4, 0.9, 0.8):
         study.tell(study.next().trial, value, step=1)
     assert study.best is not None
@@ -303,7 +303,7 @@ def test_amending_a_diverged_trial_keeps_what_it_reported(tmp_path: Path) -> Non
 
 def test_trials_that_are_given_up_are_no_results(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    usable = sw.Stages([1, 3], usable=True)  # type: ignore[arg-type]
+    usable = sw.Stages([1, 3], usable=True)
     study = begun(n_initial=2, stages=usable, journal=path)
     first = study.next().trial
     study.tell(first, 0.1, step=1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stopwise.core.checks import checked_whole
 from stopwise.core.numerics.limits import as_float
@@ -45,6 +45,16 @@ class Stages:
     usable: bool = False
     eta: InitVar[float] = 3
     first: InitVar[int] = 1
+
+    if TYPE_CHECKING:  # the last step alone is as good as all of them
+
+        def __init__(
+            self,
+            steps: int | Sequence[int],
+            usable: bool = False,  # noqa: FBT001, FBT002  a field
+            eta: float = 3,
+            first: int = 1,
+        ) -> None: ...
 
     def __post_init__(self, eta: float, first: int) -> None:
         given: Any = self.steps
@@ -101,7 +111,7 @@ def checked_stages(given: object) -> Stages | None:
             f"stages={shown(given)}: give sw.Stages(81, eta=3), a list of steps, or the last step."
         )
         raise InputTypeError(message)
-    return Stages(given)  # type: ignore[arg-type]  # it checks what it is given
+    return Stages(given)
 
 
 def _geometric(last: int, eta: float, first: int) -> tuple[int, ...]:

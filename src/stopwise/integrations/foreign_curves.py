@@ -35,6 +35,6 @@ def stages_among(steps: Collection[int], last: int) -> Stages | None:
     early = sorted(step for step in steps if step < last)
     if not early:
         return None
-    wanted = Stages(last).steps[:-1]  # type: ignore[arg-type]  # the last step alone
+    wanted = Stages(last).steps[:-1]
     nearest = {min(early, key=lambda step: abs(math.log(step / near))) for near in wanted}
     return Stages((*sorted(nearest), last))

@@ -12,6 +12,7 @@ from stopwise.core.numerics.arrays import Array
 from stopwise.core.numerics.limits import as_modelled
 from stopwise.core.space import Domain
 from stopwise.record.history import History, Observation
+from stopwise.record.outcomes import Pruned
 
 T = TypeVar("T")
 
@@ -66,11 +67,11 @@ class EncodedHistory:
         return self._once("failed", history, compute)
 
     def paid(self, history: History) -> tuple[Array, Array]:
-        """Points at which a cost was paid, and the costs."""
+        """Points at which a cost was paid, and the costs; a pruned one is not that of a whole."""
 
         def compute() -> tuple[Array, Array]:
-            rows = self._rows_of(history)
-            paid = [(o.cost, row) for o, row in zip(history, rows, strict=True) if o.cost > 0]
+            rows = zip(history, self._rows_of(history), strict=True)
+            paid = [(o.cost, row) for o, row in rows if o.cost > 0 and not _is_pruned(o)]
             return self._stacked([row for _, row in paid]), np.array([cost for cost, _ in paid])
 
         return self._once("paid", history, compute)
@@ -110,3 +111,7 @@ class EncodedHistory:
 
     def _stacked(self, rows: Sequence[Array]) -> Array:
         return np.array(rows) if len(rows) else np.empty((0, self.domain.width))
+
+
+def _is_pruned(observation: Observation) -> bool:
+    return isinstance(observation.outcome, Pruned)

@@ -12,7 +12,7 @@ from stopwise.tools.progress import Progress
 from stopwise.tools.progress.view import view_of
 
 SPACE = {"x": sw.Real(0.0, 1.0)}
-STAGES = sw.Stages([1, 3, 9])  # type: ignore[arg-type]
+STAGES = sw.Stages([1, 3, 9])
 
 
 def train(params: dict[str, Any]) -> Iterator[tuple[int, float]]:
