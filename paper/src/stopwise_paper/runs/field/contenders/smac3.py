@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tempfile
+from pathlib import Path
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,7 +36,7 @@ class Smac:
             deterministic=True,
             n_trials=setting.trials,
             seed=setting.seed,
-            output_directory=self._folder.name,
+            output_directory=Path(self._folder.name),
         )
         self._smac = HyperparameterOptimizationFacade(
             scenario, _never_called, overwrite=True, logging_level=_SILENT
