@@ -26,6 +26,7 @@ Noise = float | Literal["learn"] | None
 Bounds = tuple[float | None, float | None]
 
 
+_BOUNDS = "Give (low, high) in objective units; None stands for no bound, as in (0, None)."
 _RANGE = (
     f" It may be from {LEAST_AMOUNT:g} to {LARGEST_AMOUNT:g}: give costs in a unit in which it is."
 )
@@ -165,9 +166,8 @@ def checked_switch(option: str, given: object) -> bool:
     return bool(given)
 
 
-def checked_bounds(given: object) -> Bounds | None:
+def checked_bounds(given: object, advice: str = _BOUNDS) -> Bounds | None:
     """The bounds of all values, low and high; one beyond 1e100 is None, and so are two of them."""
-    advice = "Give (low, high) in objective units; None stands for no bound, as in (0, None)."
     if given is None:
         return None
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != 2:

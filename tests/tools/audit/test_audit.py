@@ -358,6 +358,7 @@ def test_a_study_keeps_its_bounds_and_shows_its_promises(form, tmp_path):
         ("value=:99", 0, "12 evaluations"),
         ("value=:0.1", 2, "no value is above 0.1"),
         ("value=0", 2, "give a column, its lowest and highest value"),
+        ("loss=0:", 2, "'loss'; there are lr, layers, act; the objective is 'value'"),
     ],
 )
 def test_the_command_takes_bounds_of_the_objective(given, code, words, tmp_path):

@@ -219,6 +219,9 @@ def test_bounds_are_a_list_and_infinity_stands_for_none(loaded):
     assert new_study(config).options.bounds == (0.0, None)
     with pytest.raises(InputError, match=r"line \d+: .*the lower bound must be below"):
         loaded(f"{GOOD}[value]\nbounds = [1, 0]\n")
+    for refused in ("3", "[0]", '[0, "none"]', "[1, 0]"):
+        with pytest.raises(InputError, match=r"inf stands for no bound, as in \[0, inf\]"):
+            loaded(f"{GOOD}[value]\nbounds = {refused}\n")
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ class HistoryReader:
         study = getattr(data, "_study", data)  # of a result
         varied = self.space if self.space is not None else getattr(study, "space", None)
         if varied is not None:
-            check_columns(self.bounds, list(as_domain(varied).names))
+            check_columns(self.bounds, list(as_domain(varied).names), self.value)
             said = tuple(getattr(data, "notes", ()))
             read = AuditedHistory(history, varied, said, *_of_study(data))
             return read._replace(direction=data.direction) if isinstance(data, Told) else read
@@ -179,6 +179,7 @@ class HistoryReader:
     def _inferred(self, rows: list[Row], names: list[str]) -> tuple[Space, list[str]]:
         if self.space is not None:
             return self.space, []
+        check_columns(self.bounds, names, self.value)
         return infer_space(
             rows, names, log=self.log, bounds=self.bounds, named=self.params is not None
         )

@@ -66,11 +66,18 @@ def infer_space(
     return space, notes
 
 
-def check_columns(given: Iterable[str], names: Sequence[str]) -> None:
-    """Refuse the name of a parameter that there is not."""
+def check_columns(given: Iterable[str], names: Sequence[str], value: str | None = None) -> None:
+    """Refuse the name of a parameter that there is not.
+
+    Args:
+        given: The names in question.
+        names: Those of the parameters.
+        value: What the objective is called, where its name could have been given too.
+    """
+    too = "" if value is None else f"; the objective is {value!r}"
     for name in given:
         if name not in names:
-            message = f"there is no parameter column {name!r}; there are {', '.join(names)}."
+            message = f"there is no parameter column {name!r}; there are {', '.join(names)}{too}."
             raise InputError(message)
 
 

@@ -63,8 +63,8 @@ def audit(  # long: typer wants each option with its help
     bounds: Annotated[
         list[str] | None,
         typer.Option(
-            help="Bounds of a column, as in lr=0.0001:0.1; of the objective too, as in value=0:"
-            " (never below 0)."
+            help="Bounds of a column, as in lr=0.0001:0.1; of the objective too, by the name of"
+            " its column, as in loss=0: (never below 0)."
         ),
     ] = None,
     order: Annotated[str | None, typer.Option(help="A column to sort by.")] = None,

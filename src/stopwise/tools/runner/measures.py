@@ -88,8 +88,9 @@ def check_direction(top: TomlTable, value: Value, *, flag: str = "") -> None:
 
 def _bounds(table: TomlTable) -> Bounds | None:
     """What no value is beyond, as the study checks it."""
+    advice = "Give [low, high] in objective units; inf stands for no bound, as in [0, inf]."
     try:
-        return checked_bounds(table.any("bounds", None))
+        return checked_bounds(table.any("bounds", None), advice)
     except StopwiseError as error:
         raise table.error("bounds", str(error)) from error
 
