@@ -101,7 +101,7 @@ class ThresholdRule(ABC):
 
     def waiting(self, now: Signal) -> str:
         """Why there is no answer yet, in words."""
-        return f"no answer after {now.t} evaluations"
+        return f"no answer after {now.t} evaluation{'' if now.t == 1 else 's'}"
 
     @property
     def key(self) -> str:
