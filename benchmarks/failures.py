@@ -5,8 +5,9 @@ Behind docs/adr/0037-success-with-a-probability.md. The sum is regret plus lam t
 spent, failures included, in gaps from the median value to the best; the gap is worth 100
 evaluations of median cost. The boxes are Branin's with its left third failing, with a thin shell
 around its best minimum failing, with the better corner failing, and Hartmann's of three parameters
-where three places of ten fail; the tables are AlexNet and four tasks of TaskSet with their
-diverged runs. Both ways play the same problems with the same seeds, so differences are paired.
+where three places of ten fail; three of them again with failures that cost ten times as much. The
+tables are AlexNet and four tasks of TaskSet with their diverged runs. Both ways play the same
+problems with the same seeds, so differences are paired.
 
 ``python -m benchmarks failures`` runs one seed of each. For more run
 ``python -m benchmarks.failures FILE [SEEDS [WORD]]``: each run appends a line of JSON to the file,
@@ -35,6 +36,7 @@ from benchmarks.utilities import branin, hartmann
 WAYS = ("median", "chance")
 MOST = 80  # trials
 WORTH = 100  # median evaluations that the gap is worth
+_DEAR = 10.0  # what a failure costs where it is dear, in successes
 _TASKS = 4  # of TaskSet, those with the most diverged runs
 _BRANIN = {"x": sw.Real(-5.0, 10.0), "y": sw.Real(0.0, 15.0)}
 _HARTMANN = {name: sw.Real(0.0, 1.0) for name in "abc"}
@@ -48,22 +50,30 @@ class Problem(NamedTuple):
     gap: float
     cost: float  # the median
     optimum: float
+    reported: bool = False  # whether costs are learned from what is paid
 
 
-def _box(space: Mapping[str, sw.Real], function: Any, fails: Any) -> Problem:  # noqa: ANN401
-    """A box of which a part fails; units come from a fixed sample of it."""
+def _box(
+    space: Mapping[str, sw.Real],
+    function: Any,  # noqa: ANN401
+    fails: Any,  # noqa: ANN401
+    *,
+    dear: float = 1.0,
+) -> Problem:
+    """A box of which a part fails, at a cost of its own; units come from a fixed sample of it."""
     rng = np.random.default_rng(0)
     draws = [
         {n: p.low + (p.high - p.low) * rng.random() for n, p in space.items()}
         for _ in range(20_000)
     ]
     values = np.array([function(p) for p in draws if not fails(p)])
+    best = float(values.min())
 
     def evaluate(params: Mapping[str, Any]) -> tuple[float | None, float]:
-        return (None if fails(params) else function(params)), 1.0
+        return (None, dear) if fails(params) else (function(params), 1.0)
 
     return Problem(
-        dict(space), evaluate, float(np.median(values) - values.min()), 1.0, float(values.min())
+        dict(space), evaluate, float(np.median(values)) - best, 1.0, best, reported=dear != 1.0
     )
 
 
@@ -88,6 +98,11 @@ def problems() -> dict[str, Problem]:
         "thin shell": _box(_BRANIN, branin, lambda p: 1.5 < _from_minimum(p) < 2.0),
         "the better corner": _box(_BRANIN, branin, lambda p: _from_minimum(p) < 3.0),
         "three in ten": _box(_HARTMANN, _loss, _at_random),
+        "third of a box, dear": _box(_BRANIN, branin, lambda p: p["x"] < 0.0, dear=_DEAR),
+        "the better corner, dear": _box(
+            _BRANIN, branin, lambda p: _from_minimum(p) < 3.0, dear=_DEAR
+        ),
+        "three in ten, dear": _box(_HARTMANN, _loss, _at_random, dear=_DEAR),
     }
     return boxes | _tables()
 
@@ -127,14 +142,15 @@ def _table(table: Any, price: str) -> Problem:  # noqa: ANN401
 
     gap = float(np.nanmedian(table.judged)) - table.optimum
     cost = float(np.median(table.costs[price]))
-    return Problem(table.domain, evaluate, gap, cost, table.optimum)
+    reported = price == "learned"
+    return Problem(table.domain, evaluate, gap, cost, table.optimum, reported)
 
 
 def play(name: str, way: str, seed: int) -> dict[str, Any]:
     """One study, until it stops or has had its trials."""
     problem = problems()[name]
     lam = problem.gap / (WORTH * problem.cost)
-    priced = {} if name != "alexnet" else {"cost": "reported"}
+    priced = {"cost": "reported"} if problem.reported else {}
     study = sw.Study(problem.space, lam=lam, seed=seed, failures=way, **priced)
     best, spent, failed = math.inf, 0.0, 0
     while len(study.history) < MOST and not study.should_stop():
