@@ -36,7 +36,7 @@ def test_a_study_stops_and_says_why(name, first, tmp_path):
 def test_the_audit_is_printed(tmp_path):
     text = run("audit_runs.py", tmp_path)
     assert text.startswith("39 evaluations (the first 4 are the initial design)")
-    assert "1 of 40 rows are left out (row 12: accuracy is None)" in text
+    assert "1 of 40 rows are left out (row 12: accuracy is missing)" in text
     assert "column 'run' counts the rows and is left out" in text
 
 

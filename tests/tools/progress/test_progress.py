@@ -49,7 +49,7 @@ def test_one_line_for_each_trial_and_one_for_the_end():
     assert len(lines) == len(result.history) + 1
     assert not CONTROL.search(out.getvalue())
     for observation, line in zip(result.history, lines, strict=False):
-        assert line.startswith(f"trial {observation.number}: {observation.value:.4g} for 1 euros")
+        assert line.startswith(f"trial {observation.number}: {observation.value:.4g} for 1 euro ")
         assert " | best " in line
     assert "| the best candidate left is expected to gain " in lines[-2]
     assert lines[-1].startswith(f"Spent {result.spent:g} euros; stopwise itself took ")

@@ -39,7 +39,7 @@ def test_the_distance_is_gain_over_price():
     view = view_of(study, "euros")
     [stop] = view.stops
     assert stop.text == f"the best candidate left is worth {times(expected)} its price"
-    gain = f"expected to gain {facts['gain']:.4g} for {facts['cost']:.4g} euros"
+    gain = f"expected to gain {facts['gain']:.4g} for 1 euro"
     assert view.next == f"the best candidate left is {gain}"
     assert view.spent.text.startswith("12 euros; stopwise itself took ")
     assert view.trials == "12"
@@ -121,7 +121,7 @@ def test_running_trials_say_since_when():
     now[0] = 175.0
     lines = clock.running(view_of(study))
     assert re.fullmatch(
-        r"trial 0 \(1 min 15 s, expected to cost about 1 euros\) x=\d+ y=\d", lines[0]
+        r"trial 0 \(1 min 15 s, expected to cost about 1 euro\) x=\d+ y=\d", lines[0]
     )
     assert lines[-1] == "and 2 more"
 
