@@ -12,7 +12,7 @@ from hypothesis import settings
 from tests.support.browser import chromium  # noqa: F401  a fixture, for all folders
 
 settings.register_profile("dev", max_examples=50, deadline=None)
-settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True)
+settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
 settings.register_profile("mutation", max_examples=20, deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "dev")
 
