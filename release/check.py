@@ -99,12 +99,8 @@ def run_tests(files: dict[str, Path], place: Path, *, quick: bool) -> None:
         if not Path(found.strip()).is_relative_to(environment.folder):
             raise SystemExit(f"the tests would run against {found}")
     command = [environment.python, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider"]
-    chosen = (
-        [*SELECTION]
-        if quick
-        else ["tests", "paper/tests", *(f"--ignore={n}" for n in OF_THE_TREE)]
-    )
-    chosen += [f"--deselect={BESIDE_THE_TREE}"]
+    left_out = [*(f"--ignore={n}" for n in OF_THE_TREE), f"--deselect={BESIDE_THE_TREE}"]
+    chosen = SELECTION if quick else ["tests", "paper/tests", *left_out]
     out = run([*command, "-m", "not slow", *chosen], cwd=tree)
     say(f"           {out.strip().splitlines()[-1]}")
 

@@ -147,6 +147,7 @@ LOGEIPC = 'search.acquisition = "logeipc"\n'
         "budget = 50\n",
         'budget = 50\nsearch.acquisition = "pbgi-d"\n',
         LOGEIPC + 'search.stopping = "gss"\n',
+        "max_trials = 9\n",
     ],
 )
 def test_worth_may_be_left_out_where_something_else_stops(loaded, instead):
@@ -162,11 +163,27 @@ def test_worth_may_be_left_out_where_something_else_stops(loaded, instead):
         ('budget = 50\nsearch.stopping = ["pbgi", "gss"]\n', "the stopping rule 'pbgi'"),
         ('budget = 50\nsearch.watch = ["pbgi"]\n', "the stopping rule 'pbgi'"),
         ('budget = 50\nsearch.acquisition = "eic"\n', "the acquisition 'eic'"),
+        ('max_trials = 9\nsearch.watch = ["pbgi"]\n', "the stopping rule 'pbgi'"),
+        ('max_trials = 9\nsearch.acquisition = "eic"\n', "the acquisition 'eic'"),
     ],
 )
 def test_worth_is_asked_for_where_something_needs_it(loaded, instead, who):
     with pytest.raises(InputError, match=f"{who} needs to know what an improvement is worth"):
         loaded(instead + GOOD.partition("[worth]")[0])
+
+
+def test_a_number_of_trials_alone_decides_as_in_the_study(loaded):
+    config = loaded("max_trials = 9\n" + GOOD.partition("[worth]")[0])
+    assert config.trials_decide
+    assert new_study(config).options.trials_decide
+    assert "It stops by the number of trials." in description(config)
+    assert not loaded("max_trials = 9\n" + GOOD).trials_decide
+
+
+def test_seconds_have_no_other_unit_but_a_price_has(loaded):
+    with pytest.raises(InputError, match=r"line 14.*counts seconds.*price_per_hour"):
+        loaded(GOOD + "[cost]\nunit = 'min'\n")
+    assert loaded(GOOD + "[cost]\nunit = '$'\nprice_per_hour = 3.0\n").cost.given_unit == "$"
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/how-to/run.md"])

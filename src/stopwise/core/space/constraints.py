@@ -70,16 +70,14 @@ def checked_constraints(given: object) -> tuple[Constraint, ...]:
     if isinstance(given, Mapping) or not (alone or isinstance(given, Iterable)):
         raise InputTypeError(f"constraints are {of_type(given)}; give {_KINDS}")
     listed: list[Any] = [given] if alone else list(given)  # type: ignore[call-overload]
-    expressions = {each: None for each in listed if isinstance(each, str)}  # each once
-    once = [
-        each for each in listed if not isinstance(each, str) or expressions.pop(each, 0) is None
-    ]
+    made = map(_constraint, listed)
+    once = {c.source if isinstance(c.source, str) else id(c): c for c in made}
     if len(once) > _MOST:
         raise InputError(
             f"there are {len(once)} constraints, each of which is checked at many configurations; "
             f"give at most {_MOST}, joined by 'and' or in one function"
         )
-    return tuple(_constraint(each) for each in once)
+    return tuple(once.values())
 
 
 _MOST = 100

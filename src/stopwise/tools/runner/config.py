@@ -121,9 +121,14 @@ class Config:
 
     @property
     def trials_decide(self) -> bool:
-        """Whether ``max_trials`` alone decides when to stop, since nothing is priced."""
-        untold = self.worth is None and self.utility is None and self.budget is None
-        return untold and self.max_trials is not None and self.search.is_default_rule
+        """Whether ``max_trials`` alone decides when to stop, as in the study that it makes."""
+        return StudyOptions(
+            lam=self.lam,
+            budget=self.budget,
+            utility=self.utility,
+            max_trials=self.max_trials,
+            stopping=[rule.name for rule in self.search.stopping],
+        ).trials_decide
 
 
 def load(path: Path) -> Config:
