@@ -146,8 +146,13 @@ def test_contenders_are_ranked_at_equal_trials():
     assert [row["rank"] for row in rows.values()] == [1, 2, 3]
     assert rows["Optuna, TPE"]["left"] == 0.5
     begun = [made(run.contender, [4.0], [1], problem="bbob:f002_i01_d02") for run in runs[:2]]
-    [one, two] = equal_trials([*runs, *begun])  # random search has played one of two
-    assert (one["problems"], two["rank"]) == (2, 1.75)
+    one, two, *three = equal_trials([*runs, *begun])  # random search has played one of two
+    assert (one["problems"], one["of"], two["rank"]) == (2, 2, 1.75)
+    assert [(row["problems"], row["of"], row["rank"]) for row in three] == [
+        (1, 3, 1),
+        (1, 3, 2),
+        (1, 3, 3),
+    ]
 
 
 def test_a_contender_that_knows_the_price_has_a_run_for_each():

@@ -10,8 +10,8 @@ stopwise on those that both have played.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -186,8 +186,9 @@ def equal_trials(runs: Sequence[FieldRun]) -> list[dict[str, Any]]:
     """Contenders at equal trials, by dimension: mean rank, and what is left of random's gap.
 
     What is left is (value - lowest) / (random search's value - lowest) at the last trial, where
-    the lowest value is the lowest that any contender found on that problem. In each dimension
-    those are compared that have played as many problems as anybody.
+    the lowest value is the lowest that any of those compared found on that problem. Contenders
+    have played different problems: for each set that somebody has played, those who have played
+    all of it are compared on it.
     """
     last = {
         problem: {run.contender: float(run.regret[-1]) for run in found}
@@ -195,30 +196,39 @@ def equal_trials(runs: Sequence[FieldRun]) -> list[dict[str, Any]]:
     }
     rows = []
     for d in sorted({_dimension(problem) for problem in last}):
-        there = _played_alike([v for problem, v in last.items() if _dimension(problem) == d])
-        for name in (name for name in CONTENDERS if name in there[0]):
-            ranks = np.array([_rank(values, name) for values in there])
-            left = np.array([_left(values, name) for values in there])
-            rows.append(
-                {
-                    "contender": CONTENDERS[name].title,
-                    "d": d,
-                    "rank": round(float(ranks.mean()), 2),
-                    "rank error": round(_standard_error(ranks), 2),
-                    "left": round(float(left.mean()), 4),
-                    "left error": round(_standard_error(left), 4),
-                    "problems": len(there),
-                }
-            )
+        of_d = {problem: values for problem, values in last.items() if _dimension(problem) == d}
+        for there in _played_alike(of_d):
+            rows += [_at_equal_trials(name, d, there) for name in CONTENDERS if name in there[0]]
     return rows
 
 
-def _played_alike(values: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
-    """The values of those contenders who have played the most problems, where all of them have."""
-    counts = Counter(name for of_problem in values for name in of_problem)
-    most = max(counts.values())
-    names = [name for name in counts if counts[name] == most]
-    return [{n: v[n] for n in names} for v in values if all(n in v for n in names)]
+def _at_equal_trials(name: str, d: int, there: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    ranks = np.array([_rank(values, name) for values in there])
+    left = np.array([_left(values, name) for values in there])
+    return {
+        "contender": CONTENDERS[name].title,
+        "d": d,
+        "problems": len(there),
+        "of": len(there[0]),
+        "rank": round(float(ranks.mean()), 2),
+        "rank error": round(_standard_error(ranks), 2),
+        "left": round(float(left.mean()), 4),
+        "left error": round(_standard_error(left), 4),
+    }
+
+
+def _played_alike(
+    last: Mapping[Problem, Mapping[str, float]],
+) -> Iterator[list[dict[str, float]]]:
+    """The values of those who can be compared, problem by problem; most problems first."""
+    played = {
+        name: frozenset(problem for problem, values in last.items() if name in values)
+        for name in {name for values in last.values() for name in values}
+    }
+    for problems in sorted(set(played.values()), key=len, reverse=True):
+        names = [name for name, of_name in played.items() if problems <= of_name]
+        if len(names) > 1:
+            yield [{n: last[problem][n] for n in names} for problem in last if problem in problems]
 
 
 def optimiser_seconds(runs: Iterable[FieldRun]) -> list[dict[str, Any]]:
