@@ -135,6 +135,18 @@ def test_contenders_are_compared_where_both_have_played():
     ]
 
 
+def test_contenders_are_compared_on_the_seeds_that_both_have_played():
+    """Gap 2: 0.5 gaps more with seed 0; seed 1, which stopwise alone has played, is left out."""
+    runs = [
+        made("stopwise", [1.0], [1.0], evaluations=100),
+        made("stopwise", [9.0], [1.0], evaluations=100, seed=1),
+        made("random", [2.0], [1.0]),
+    ]
+    ours, *others = compared(scores(runs, 100))
+    assert (ours["seeds"], {row["seeds"] for row in others}) == (2, {1})
+    assert {row["more than stopwise"] for row in others} == {0.5}
+
+
 def test_contenders_are_ranked_at_equal_trials():
     problem = "bbob:f001_i01_d02"
     runs = [

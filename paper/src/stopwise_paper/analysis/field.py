@@ -3,8 +3,8 @@
 
 The sum paid is regret plus lambda times all that was spent, initial points included, in units of
 the problem's gap (the median value minus the best). Seeds are averaged within a problem, and every
-problem counts alike. Where contenders have played different problems, they are compared with
-stopwise on those that both have played.
+problem counts alike. Where contenders have played different problems or seeds, they are compared
+with stopwise on those that both have played.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class FieldScore:
         regret: The part of it that is regret.
         trials: Evaluations.
         spent: What was spent, in median evaluations.
-        paid_on: The sum paid on each problem.
+        paid_on: The sum paid on each problem, by seed.
     """
 
     contender: str
@@ -52,13 +52,26 @@ class FieldScore:
     regret: float
     trials: float
     spent: float
-    paid_on: Mapping[Problem, float]
+    paid_on: Mapping[Problem, Mapping[int, float]]
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds there are of the problem that has the fewest."""
+        return min(len(by_seed) for by_seed in self.paid_on.values())
 
     def more_than(self, other: FieldScore) -> tuple[float, float]:
-        """How much more is paid than by another on the same problems, and its standard error."""
-        both = [problem for problem in self.paid_on if problem in other.paid_on]
-        more = np.array([self.paid_on[problem] - other.paid_on[problem] for problem in both])
-        return (float(more.mean()) if both else math.nan), _standard_error(more)
+        """How much more is paid than by another, and its standard error over problems.
+
+        Problems and seeds that both have played are compared: the first points of a search are
+        drawn, and luck with them must not be luck against somebody else's.
+        """
+        more = []
+        for problem, own in self.paid_on.items():
+            others = other.paid_on.get(problem, {})
+            differences = [own[seed] - others[seed] for seed in own if seed in others]
+            if differences:
+                more.append(np.mean(differences))
+        return (float(np.mean(more)) if more else math.nan), _standard_error(np.array(more))
 
     def record(self) -> dict[str, Any]:
         """A row of a table."""
@@ -72,6 +85,7 @@ class FieldScore:
             "trials": round(self.trials, 1),
             "spent": round(self.spent, 2),
             "problems": len(self.paid_on),
+            "seeds": self.seeds,
         }
 
 
@@ -165,15 +179,17 @@ def _score(
     problems: Mapping[Problem, list[FieldRun]],
     stops: Mapping[Problem, list[int]],
 ) -> FieldScore:
-    rows = []
+    rows, paid_on = [], {}
     for problem, runs in problems.items():
         pairs = list(zip(runs, stops[problem], strict=True))
-        paid = np.mean([run.paid(evaluations)[n - 1] for run, n in pairs])
+        by_seed = {run.cell.seed: float(run.paid(evaluations)[n - 1]) for run, n in pairs}
         regret = np.mean([run.regret[n - 1] / run.gap for run, n in pairs])
         spent = np.mean([run.cost[:n].sum() / run.median_cost for run, n in pairs])
-        rows.append((paid, regret, np.mean([n for _, n in pairs]), spent))
+        rows.append(
+            (np.mean(list(by_seed.values())), regret, np.mean([n for _, n in pairs]), spent)
+        )
+        paid_on[problem] = by_seed
     paid, regret, trials, spent = np.mean(rows, axis=0)
-    paid_on = {problem: float(row[0]) for problem, row in zip(problems, rows, strict=True)}
     error = _standard_error(np.array(rows)[:, 0])
     return FieldScore(name, when, evaluations, paid, error, regret, trials, spent, paid_on)
 
