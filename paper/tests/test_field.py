@@ -20,6 +20,7 @@ from stopwise_paper.cli import main
 from stopwise_paper.problems import make_problem
 from stopwise_paper.runs.field import record
 from stopwise_paper.runs.field.contenders import CONTENDERS
+from stopwise_paper.runs.field.contenders.contender import FailuresAsWorst
 from stopwise_paper.runs.field.plan import EVALUATIONS, field_plan, part_of
 from stopwise_paper.runs.field.play import play
 from stopwise_paper.runs.field.record import FieldRun
@@ -145,6 +146,15 @@ def test_contenders_are_compared_on_the_seeds_that_both_have_played():
     ours, *others = compared(scores(runs, 100))
     assert (ours["seeds"], {row["seeds"] for row in others}) == (2, {1})
     assert {row["more than stopwise"] for row in others} == {0.5}
+
+
+def test_failures_are_told_as_the_worst_value_once_there_is_one():
+    failures = FailuresAsWorst()
+    assert failures.to_tell("a", None) == []
+    assert failures.to_tell("b", 2.0) == [("b", 2.0), ("a", 2.0)]
+    assert failures.to_tell("c", None) == [("c", 2.0)]
+    assert failures.to_tell("d", 3.0) == [("d", 3.0)]
+    assert failures.to_tell("e", None) == [("e", 3.0)]
 
 
 def test_contenders_are_ranked_at_equal_trials():

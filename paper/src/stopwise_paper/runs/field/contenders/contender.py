@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple, Protocol
 
@@ -25,6 +26,31 @@ class FieldEvaluation(NamedTuple):
     params: Params
     value: float | None
     cost: float
+
+
+@dataclass(slots=True)
+class FailuresAsWorst:
+    """Values for packages that know no failures: a failure counts as the worst value so far.
+
+    Failures before the first value wait for it.
+    """
+
+    _worst: float = -math.inf
+    _waiting: list[Any] = field(default_factory=list)
+
+    def to_tell(self, point: Any, value: float | None) -> list[tuple[Any, float]]:  # noqa: ANN401
+        """The points that can be told now, with their values."""
+        if value is None:
+            self._waiting.append(point)
+            if not math.isfinite(self._worst):
+                return []
+            told = []
+        else:
+            self._worst = max(self._worst, value)
+            told = [(point, value)]
+        told += [(failed, self._worst) for failed in self._waiting]
+        self._waiting.clear()
+        return told
 
 
 class Optimiser(Protocol):

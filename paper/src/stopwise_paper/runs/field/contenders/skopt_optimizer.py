@@ -10,6 +10,7 @@ import stopwise as sw
 from stopwise.errors import InputTypeError
 from stopwise_paper.runs.field.contenders.contender import (
     Contender,
+    FailuresAsWorst,
     FieldEvaluation,
     Params,
     Setting,
@@ -29,25 +30,18 @@ class SkoptOptimizer:
         self._names = tuple(setting.space)
         dimensions = [_dimension(parameter) for parameter in setting.space.values()]
         self._optimizer = Optimizer(dimensions, random_state=setting.seed)
-        self._failed: list[list[Any]] = []
+        self._failures = FailuresAsWorst()
 
     def ask(self) -> Params:
         """The next point."""
         return dict(zip(self._names, self._optimizer.ask(), strict=True))
 
     def tell(self, evaluated: FieldEvaluation) -> None:
-        """Tell a value; failures before the first value are told with it."""
+        """Tell a value, and failures as the worst one."""
         params, value, _ = evaluated
         x = [params[name] for name in self._names]
-        if value is None:
-            self._failed.append(x)
-            if not self._optimizer.yi:
-                return
-        else:
-            self._optimizer.tell(x, value)
-        for failed in self._failed:
-            self._optimizer.tell(failed, max(self._optimizer.yi))
-        self._failed.clear()
+        for point, told in self._failures.to_tell(x, value):
+            self._optimizer.tell(point, told)
 
     def would_stop(self) -> bool:
         """It has no rule but callbacks of its user."""

@@ -12,6 +12,7 @@ import stopwise as sw
 from stopwise.errors import InputTypeError
 from stopwise_paper.runs.field.contenders.contender import (
     Contender,
+    FailuresAsWorst,
     FieldEvaluation,
     Params,
     Setting,
@@ -23,7 +24,8 @@ _SILENT = 50  # a level of logging
 class Smac:
     """A facade whose objective is never called; rows of a table are told as they are.
 
-    Conditions are those of ConfigSpace: SMAC proposes what exists.
+    Conditions are those of ConfigSpace: SMAC proposes what exists. A failed evaluation is told as
+    the worst value so far: the infinite value of a crash ends SMAC itself with an error.
     """
 
     def __init__(self, setting: Setting) -> None:
@@ -41,6 +43,7 @@ class Smac:
         self._smac = HyperparameterOptimizationFacade(
             scenario, _never_called, overwrite=True, logging_level=_SILENT
         )
+        self._failures = FailuresAsWorst()
 
     def ask(self) -> Params:
         """The facade's next trial."""
@@ -48,22 +51,24 @@ class Smac:
         return dict(self._trial.config)
 
     def tell(self, evaluated: FieldEvaluation) -> None:
-        """Tell the trial, or the row that stands for it; a crash has an infinite value."""
+        """Tell the trial, or the row that stands for it, and failures as the worst value."""
         from ConfigSpace import Configuration
         from smac.runhistory.dataclasses import TrialInfo, TrialValue
-        from smac.runhistory.enumerations import StatusType
 
         params, value, _ = evaluated
         trial = self._trial
         if params != dict(trial.config):
-            config = Configuration(self._space, values=dict(params))
-            trial = TrialInfo(config, seed=trial.seed)
-        told = (
-            TrialValue(cost=float("inf"), status=StatusType.CRASHED)
-            if value is None
-            else TrialValue(cost=value)
-        )
-        self._smac.tell(trial, told)
+            values = {name: self._in_range(name, each) for name, each in params.items()}
+            trial = TrialInfo(Configuration(self._space, values=values), seed=trial.seed)
+        for told, cost in self._failures.to_tell(trial, value):
+            self._smac.tell(told, TrialValue(cost=cost))
+
+    def _in_range(self, name: str, value: Any) -> Any:  # noqa: ANN401  of any kind
+        """A value of a row: ConfigSpace rounds the ends of ranges to 13 digits."""
+        parameter = self._space[name]
+        if not hasattr(parameter, "lower"):
+            return value
+        return min(max(value, parameter.lower), parameter.upper)
 
     def would_stop(self) -> bool:
         """It has no rule but counts."""
