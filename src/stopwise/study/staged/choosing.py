@@ -36,6 +36,7 @@ from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.staged.beliefs import StagedBelief, StagedBeliefs
 from stopwise.study.staged.run_costs import RunCost, usual_start
+from stopwise.study.staged.starting import best_start
 
 _LOOKING_AROUND = 2.0  # whole evaluations, before one is finished
 _TYPICAL = 64  # points whose median deviation says how much of a start's price is paid as a rule
@@ -203,7 +204,7 @@ class StagedChoosing:
         """The configuration that is best to start: PBGI at the price that is paid as a rule."""
         snapshot = self.snapshot(belief)
         for score in (PBGI(as_amount(self.lam * self._share_paid(belief))), LCB()):
-            x = snapshot.sup(score).x
+            x = best_start(snapshot, score)
             if x is not None:
                 return x
         return None
