@@ -20,7 +20,8 @@ def prospects(draw):
     prices = [rng.uniform(0.1, 3.0, s.size) for s in steps]
     std = np.array([np.sqrt((s**2).sum()) for s in steps])
     law = Normal(rng.normal(size=n), std)
-    return Prospects(law, lambda i: steps[i], prices, draw(st.floats(0.001, 0.3))), steps
+    lam = draw(st.floats(0.001, 0.3))
+    return Prospects(law, lambda rows: np.stack([steps[i] for i in rows]), prices, lam), steps
 
 
 @given(prospects())
@@ -56,9 +57,9 @@ def test_an_action_is_worth_its_price_if_its_fair_value_is_lower(drawn, best):
 def test_a_price_is_worked_out_once():
     asked = []
 
-    def steps_of(i):
-        asked.append(i)
-        return np.array([0.2, 0.3])
+    def steps_of(rows):
+        asked.extend(rows)
+        return np.tile([0.2, 0.3], (len(rows), 1))
 
     law = Normal(np.zeros(3), np.full(3, 0.4))
     actions = Prospects(law, steps_of, [np.array([1.0, 2.0])] * 3, 0.1)

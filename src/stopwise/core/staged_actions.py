@@ -38,13 +38,14 @@ class Prospects:
 
     Args:
         law: The law of their final values, in objective units.
-        steps_of: Row -> the deviations of the steps that its mean is expected to take.
+        steps_of: Rows that have as many stages to come -> the deviations of the steps that their
+            means are expected to take, (rows, stages).
         prices: Of each, the cost of the stages to come, in units of cost.
         lam: Objective units per unit of cost.
     """
 
     law: Law
-    steps_of: Callable[[int], Array]
+    steps_of: Callable[[Indices], Array]
     prices: Sequence[Array]
     lam: float
     _counting: dict[int, float] = field(default_factory=dict, init=False)  # a memo, by row
@@ -59,7 +60,7 @@ class Prospects:
         ahead = {i: self.prices[i].size for i in due}
         for count in sorted(set(ahead.values())):
             same = [i for i in due if ahead[i] == count]
-            steps = np.stack([self.steps_of(i) for i in same])
+            steps = self.steps_of(np.array(same))
             costs = np.stack([self.prices[i] for i in same])
             counting = equivalent_price(steps, _amounts(self.lam, costs))
             self._counting.update(zip(same, counting.tolist(), strict=True))

@@ -56,8 +56,8 @@ def believed(world, reached):
 
 def fair_value(posterior: CurvePosterior, run, reached):
     mean = float(posterior.law_of_trials(X[[run]], np.array([run])).mean[0])
-    steps = posterior.steps(X[run], int(reached[run]) - 1, run)
-    return mean - float(leaving_means(steps[None], PRICES[None, reached[run] :])[0])
+    steps = posterior.steps(X[[run]], int(reached[run]) - 1, np.array([run]))
+    return mean - float(leaving_means(steps, PRICES[None, reached[run] :])[0])
 
 
 def excursion(world, reached):

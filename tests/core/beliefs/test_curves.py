@@ -121,6 +121,25 @@ def test_the_law_of_a_new_trial():
     np.testing.assert_allclose(law.std, 2.0 * np.sqrt(np.diag(covariance_)), rtol=1e-8)
 
 
+@pytest.mark.parametrize("stages", [(1,), (3,), (1, 1, 1, 1), (3, 2, 1, 3), (1, 2, 3, 3, 3, 2)])
+@pytest.mark.parametrize("twins", [False, True])
+def test_configurations_with_any_number_of_reports(stages, twins):
+    data = reports(*stages, seed=6)
+    if twins:  # the first and the last trial
+        data.X[data.trial == len(stages) - 1] = data.X[0]
+    X = np.vstack([np.random.default_rng(7).random((3, 3)), data.X[:1]])
+    mean, covariance_ = conditioned(data, finals(X, range(100, 104)))
+    posterior = condition_curves(data, FIT)
+    law = posterior.law(X)
+    np.testing.assert_allclose(law.mean, 0.5 + 2.0 * mean, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(law.std, 2.0 * np.sqrt(np.diag(covariance_)), rtol=1e-8)
+    _, (d_mean, d_std) = posterior.law_with_gradient(X[:3])
+    of_mean = differences(lambda at: posterior.law(at).mean, X[:3], step=1e-5)
+    of_std = differences(lambda at: posterior.law(at).std, X[:3], step=1e-5)
+    np.testing.assert_allclose(d_mean, of_mean, atol=1e-6)
+    np.testing.assert_allclose(d_std, of_std, atol=1e-6)
+
+
 def test_the_law_of_many_candidates_is_that_of_each():
     posterior = condition_curves(DATA, FIT)
     X = np.random.default_rng(4).random((700, 3))  # more than one block
@@ -162,9 +181,20 @@ def test_steps_of_the_mean_use_up_the_variance_of_the_final_value(trial, stage):
     begun = trial >= 0
     x = DATA.X[DATA.trial == trial][0] if begun else np.array([0.2, 0.9, 0.4])
     law = posterior.law_of_trials(x[None], np.array([trial])) if begun else posterior.law(x[None])
-    steps = posterior.steps(x, stage, trial)
+    [steps] = posterior.steps(x[None], stage, np.array([trial]))
     assert len(steps) == 2 - stage
     assert (steps**2).sum() == pytest.approx(law.std[0] ** 2 + 4.0 * NUGGET, rel=1e-6)
+
+
+def test_steps_of_several_trials_are_those_of_each():
+    data = reports(2, 1, 2, 3, 2, seed=8)
+    posterior, trial = condition_curves(data, FIT), np.array([0, 2, 4])
+    X = np.array([data.X[data.trial == t][0] for t in trial])
+    several = posterior.steps(X, 0, trial)
+    assert several.shape == (3, 2)
+    for row in range(3):
+        [one] = posterior.steps(X[[row]], 0, trial[[row]])
+        np.testing.assert_allclose(several[row], one, rtol=1e-10)
 
 
 def test_the_first_step_is_what_the_next_report_takes_from_the_variance():
@@ -172,7 +202,7 @@ def test_the_first_step_is_what_the_next_report_takes_from_the_variance():
     x, trial = DATA.X[DATA.trial == 1][0], np.array([1])
     before = posterior.law_of_trials(x[None], trial).std[0]
     after = posterior.believing(x[None], trial, np.array([1])).law_of_trials(x[None], trial).std[0]
-    step = posterior.steps(x, 0, 1)[0]
+    step = posterior.steps(x[None], 0, trial)[0, 0]
     assert before**2 - after**2 == pytest.approx(step**2, rel=1e-3)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stopwise.core.search.narrow_hills import narrow_starts
-from stopwise.core.search.supremum import supremum
+from stopwise.core.search.supremum import Search, supremum
 from stopwise.core.space import Integer, Mixed, Real
 from stopwise.core.space.domain import SAME
 from tests.support.landscapes import box
@@ -94,6 +94,17 @@ def test_the_answer_without_observations_is_kept_unless_a_narrow_hill_is_higher(
     found = supremum(needle, box(2), np.random.default_rng(0), observed=observed)
     assert found.value == without.value
     np.testing.assert_array_equal(found.peaks, without.peaks)
+
+
+def test_a_search_may_leave_narrow_hills_out():
+    observed = np.random.default_rng(1).random((12, 2))
+    asked = []
+    for among in (None, observed):
+        needle = Needle([0.4, 0.6], 0.3)
+        search = Search(narrow=False)
+        supremum(needle, box(2), np.random.default_rng(0), observed=among, search=search)
+        asked.append(np.vstack(needle.rows))
+    np.testing.assert_array_equal(*asked)
 
 
 @pytest.mark.parametrize(

@@ -50,10 +50,13 @@ class Search:
     Args:
         raw: Points of the Sobol screen.
         restarts: How many of them may climb to the end; several times as many begin.
+        narrow: Whether searches in one and two dimensions also begin beside and between
+            observations: for scores whose hills are as narrow as the gaps between these.
     """
 
     raw: int = 512
     restarts: int = 10
+    narrow: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,8 @@ def multistart(
         count = _CLOSE * search.restarts
         close = close_starts(normalised, domain, rng, best=near, count=count)
     X, values = _peaks(normalised, domain, begin, close, search.restarts)
-    if domain.is_box and observed is not None and len(observed):
+    between = search.narrow if few else domain.is_box
+    if between and observed is not None and len(observed):
         count = search.restarts
         if few:
             narrow = narrow_starts(normalised, observed, _NARROW * count)

@@ -98,7 +98,7 @@ class StopwisePruner(BasePruner):
         shares = np.diff(np.array(self._stages.steps)) / self._stages.last
         prospects = Prospects(
             posterior.law_of_trials(x[None, :], np.array([trial.number])),
-            lambda _: posterior.steps(x, stage, trial.number),
+            lambda _: posterior.steps(x[None, :], stage, np.array([trial.number])),
             [self._price(trial) * shares[stage:]],
             self._lam,
         )

@@ -23,7 +23,7 @@ from stopwise.acquisition import LCB, PBGI
 from stopwise.core.beliefs.belief import Belief
 from stopwise.core.beliefs.curves import NEW, CurvePosterior
 from stopwise.core.beliefs.prices import expected_cost, known_cost
-from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.arrays import Array, Indices
 from stopwise.core.numerics.limits import as_amount
 from stopwise.core.numerics.seeds import stream
 from stopwise.core.search.supremum import Search
@@ -36,6 +36,7 @@ from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import is_exhausted
 from stopwise.study.staged.beliefs import StagedBelief, StagedBeliefs
 from stopwise.study.staged.run_costs import RunCost, usual_start
+from stopwise.study.staged.starting import best_start
 
 _LOOKING_AROUND = 2.0  # whole evaluations, before one is finished
 _TYPICAL = 64  # points whose median deviation says how much of a start's price is paid as a rule
@@ -203,7 +204,7 @@ class StagedChoosing:
         """The configuration that is best to start: PBGI at the price that is paid as a rule."""
         snapshot = self.snapshot(belief)
         for score in (PBGI(as_amount(self.lam * self._share_paid(belief))), LCB()):
-            x = snapshot.sup(score).x
+            x = best_start(snapshot, score)
             if x is not None:
                 return x
         return None
@@ -246,7 +247,12 @@ class _Actions:
         X = np.array([x for x, _, _ in self._rows])
         trials = np.array([trial for _, _, trial in self._rows], dtype=np.intp)
         law = self._posterior.law_of_trials(X, trials)
-        return Prospects(law, lambda i: self._posterior.steps(*self._rows[i]), self._prices, lam)
+
+        def steps_of(rows: Indices) -> Array:
+            stage = self._rows[rows[0]][1]  # all have as many to come
+            return self._posterior.steps(X[rows], stage, trials[rows])
+
+        return Prospects(law, steps_of, self._prices, lam)
 
 
 def _same(before: Any, now: Any) -> bool:  # noqa: ANN401  states

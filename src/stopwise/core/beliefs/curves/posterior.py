@@ -17,6 +17,7 @@ from stopwise.core.beliefs.curves.data import CurveData
 from stopwise.core.beliefs.curves.fit import CurveFit
 from stopwise.core.beliefs.curves.hyperparameters import StageCovariances
 from stopwise.core.beliefs.curves.likelihood import NUGGET, CurveCovariance
+from stopwise.core.beliefs.curves.new_trials import NewTrials
 from stopwise.core.beliefs.kernel_basis import KernelBasis
 from stopwise.core.beliefs.laws import Law, Normal
 from stopwise.core.beliefs.standardiser import Standardiser
@@ -78,20 +79,18 @@ class CurvePosterior:
         for start in range(0, len(X), _BLOCK):
             rows = slice(start, start + _BLOCK)
             kernels = self._basis.values(self._scaled(X[rows])).T
-            u = cholesky.times_lower(self._whitener, self._cross(kernels))
-            mean[rows] = self._residual @ u
-            variance[rows] = self._prior_variance - np.einsum("ij,ij->j", u, u)
+            mean[rows], square, _ = self._new_trials(kernels)
+            variance[rows] = self._prior_variance - square
         return self._warp.law(self._normal(mean, variance))
 
     def law_with_gradient(self, X: Array) -> tuple[Law, tuple[Array, ...]]:
         """The law and the gradients of its parameters in x; for a few rows at a time."""
         kernels = self._basis.at(self._scaled(X))
-        u = cholesky.times_lower(self._whitener, self._cross(kernels.values.T))
-        pull = cholesky.times_upper(self._whitener, u)  # d variance = -2 pull^T d cross
-        variance = self._prior_variance - np.einsum("ij,ij->j", u, u)
-        normal = self._normal(self._residual @ u, variance)
-        weights = self._weights[None, :] * self._to_final, pull.T * self._to_final
-        in_scaled = kernels.gradients(np.broadcast_to(weights[0], weights[1].shape), weights[1])
+        mean, square, u = self._new_trials(kernels.values.T)
+        normal = self._normal(mean, self._prior_variance - square)
+        pull = self._new_trials.pull(u).T  # d variance = -2 pull d kernels
+        weights = np.broadcast_to(self._new_trials.weights, pull.shape)
+        in_scaled = kernels.gradients(weights, pull)
         slopes = self.fit.hyper.kernel.warp_slope(X) / self.column_lengthscales * self._scale
         d_mean, d_half_variance = in_scaled * slopes
         return self._warp.law(normal), (
@@ -108,33 +107,34 @@ class CurvePosterior:
         """
         same = self.data.trial[:, None] == np.asarray(trial)[None, :]
         own = self._stages.own[self.data.stage, -1][:, None] * same
-        cross = self._cross(self._basis.values(self._scaled(X)).T) + own
+        to_final, mean = self._to_final[:, :, None]
+        cross = self._kernels(X) * to_final + mean + own
         u = cholesky.times_lower(self._whitener, np.asfortranarray(cross))
         variance = self._prior_variance - np.einsum("ij,ij->j", u, u)
         return self._warp.law(self._normal(self._residual @ u, variance))
 
-    def steps(self, x: Array, stage: int, trial: int = NEW) -> Array:
-        """Deviations of the steps that the mean of a final value takes at the stages to come.
+    def steps(self, X: Array, stage: int, trial: Indices) -> Array:
+        """Deviations of the steps that means of final values take at the stages to come.
 
         Their squares add up to the variance of the final value, in units of the warp.
 
         Args:
-            x: The configuration, encoded.
-            stage: The stage that was reported last; -1 if none was.
-            trial: Which trial it is, as in the data.
+            X: Configurations, encoded.
+            stage: The stage that was reported last by all of them; -1 if none was.
+            trial: Which trials they are, as in the data; ``NEW`` where one was not begun.
         """
         ahead = np.arange(stage + 1, self.data.times.size)
-        _, covariance = self._joint(x, ahead, trial)
-        covariance[np.diag_indices_from(covariance)] += NUGGET
-        lower, _ = cholesky.factorise(covariance)
+        _, covariances = self._joint(X, ahead, trial)
+        diagonal = np.arange(ahead.size)
+        covariances[:, diagonal, diagonal] += NUGGET
         # The final value is the sum of what each stage adds to its mean.
-        return np.asarray(np.abs(lower[-1]) * self._scale)
+        last = [cholesky.factorise(covariance)[0][-1] for covariance in covariances]
+        return np.asarray(np.abs(np.array(last)) * self._scale)
 
     def believing(self, X: Array, trial: Indices, stage: Indices) -> CurvePosterior:
         """As if trials had reported what is expected of them at stages to come."""
         means = [
-            self._joint(x, np.array([i]), int(t))[0][0]
-            for x, t, i in zip(X, trial, stage, strict=True)
+            self._joint(X[[row]], stage[[row]], trial[[row]])[0].item() for row in range(len(X))
         ]
         return CurvePosterior(self.data.with_(X, trial, stage), self.fit, np.append(self.z, means))
 
@@ -158,18 +158,28 @@ class CurvePosterior:
         return cholesky.times_lower(self._whitener, np.asfortranarray(self.z[:, None]))[:, 0]
 
     @cached_property
-    def _weights(self) -> Array:
-        """K^-1 z."""
-        return cholesky.times_upper(self._whitener, self._residual[:, None])[:, 0]
+    def _configurations(self) -> tuple[Array, Indices]:
+        """Different configurations, in length scales, and which of them each report is of."""
+        rows, which = np.unique(self._covariance.scaled, axis=0, return_inverse=True)
+        return rows, which.reshape(-1)
 
     @cached_property
     def _basis(self) -> KernelBasis:
-        return KernelBasis(self.fit.hyper.kernel, self._covariance.scaled)
+        return KernelBasis(self.fit.hyper.kernel, self._configurations[0])
 
     @cached_property
     def _to_final(self) -> Array:
-        """The factor of the kernel in the covariance of each report with a final value."""
-        return np.asarray(self._stages.neighbours[self.data.stage, -1])
+        """Of each report, for its covariance with a final value: a kernel's factor, and the rest.
+
+        (2, n).
+        """
+        stage = self.data.stage
+        return np.array([self._stages.neighbours[stage, -1], self._stages.mean[stage, -1]])
+
+    @cached_property
+    def _new_trials(self) -> NewTrials:
+        which = self._configurations[1]
+        return NewTrials.of(self._whitener, self._residual, self._to_final, which)
 
     @property
     def _prior_variance(self) -> float:
@@ -190,22 +200,25 @@ class CurvePosterior:
     def _scaled(self, X: Array) -> Array:
         return np.asarray(self.fit.hyper.kernel.warp(X) / self.column_lengthscales)
 
-    def _cross(self, kernels: Array) -> Array:
-        """Covariances of reports with final values of new trials, (n, rows)."""
-        mean = self._stages.mean[self.data.stage, -1]
-        return np.asfortranarray(kernels * self._to_final[:, None] + mean[:, None])
+    def _kernels(self, X: Array) -> Array:
+        """Kernels of reports with rows of X, (n, rows)."""
+        return self._basis.values(self._scaled(X)).T[self._configurations[1]]
 
-    def _joint(self, x: Array, stages: Indices, trial: int) -> tuple[Array, Array]:
-        """Mean and covariance of the reports of one trial at stages to come, standardised."""
-        of, rows = self._stages, np.ix_(self.data.stage, stages)
-        kernel = self._basis.values(self._scaled(x[None, :]))[0]
-        same = (self.data.trial == trial) & (trial != NEW)
-        cross = (
-            of.neighbours[rows] * kernel[:, None] + of.mean[rows] + of.own[rows] * same[:, None]
-        )
-        u = cholesky.times_lower(self._whitener, np.asfortranarray(cross))
-        covariance = of.total[np.ix_(stages, stages)] - u.T @ u
-        return self._residual @ u, np.asarray(covariance)
+    def _joint(self, X: Array, stages: Indices, trial: Indices) -> tuple[Array, Array]:
+        """Means and covariances of the reports of trials at stages to come, standardised.
+
+        (rows, stages) and (rows, stages, stages).
+        """
+        of, at = self._stages, np.ix_(self.data.stage, stages)
+        same = (self.data.trial[:, None] == trial) & (trial != NEW)
+        cross = of.neighbours[at][:, None, :] * self._kernels(X)[:, :, None]
+        cross += of.mean[at][:, None, :]
+        cross += of.own[at][:, None, :] * same[:, :, None]
+        n, shape = len(self), (len(X), stages.size)
+        u = cholesky.times_lower(self._whitener, np.asfortranarray(cross.reshape(n, -1)))
+        by_row = u.T.reshape(*shape, n)
+        covariances = of.total[np.ix_(stages, stages)] - by_row @ by_row.transpose(0, 2, 1)
+        return (self._residual @ u).reshape(shape), np.asarray(covariances)
 
     def _normal(self, mean: Array, variance: Array) -> Normal:
         std = np.sqrt(np.maximum(variance, NUGGET))
