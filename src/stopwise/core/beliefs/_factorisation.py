@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from stopwise.core.beliefs.hyperparameters import Hyperparameters
+from stopwise.core.beliefs.interpolation import MANY, Interpolation
 from stopwise.core.beliefs.standardiser import Standardiser
 from stopwise.core.numerics import cholesky
 from stopwise.core.numerics.arrays import Array, Indices
@@ -30,12 +31,16 @@ def factorised(posterior: Posterior, centred: Array) -> Posterior:
     covariance[np.diag_indices_from(covariance)] += posterior.hyper.noise
     lower, jitter = cholesky.factorise(covariance)
     residual = cholesky.solve_lower(lower, centred[:, None])[:, 0]
+    whitener = cholesky.inverse_factor(lower)
+    nugget = posterior.hyper.noise + jitter
+    many = posterior.interpolate and len(lower) >= MANY
     return replace(
         posterior,
         lower=frozen(lower),
-        whitener=frozen(cholesky.inverse_factor(lower)),
+        whitener=frozen(whitener),
         residual=frozen(residual),
         jitter=jitter,
+        interpolation=Interpolation.of(whitener, nugget) if many else None,
     )
 
 
