@@ -100,10 +100,13 @@ class Interpolation:
         m = len(self.rows)
         if not m:
             return value, c, None
-        z, e = np.split(self._sides @ k, [m])
-        by_z = self._inner @ z + e
+        sides = self._sides @ k
+        z, e = sides[:m], sides[m:]
+        by_z = self._inner @ z
+        by_z += e
         value += np.vecdot(z.T, (by_z + e).T)
-        return value, c, np.vstack([by_z, z])
+        sides[m:], sides[:m] = z, by_z
+        return value, c, sides
 
     @cached_property
     def _sides(self) -> Array:
