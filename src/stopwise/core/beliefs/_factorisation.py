@@ -17,6 +17,8 @@ from stopwise.core.numerics.arrays import Array, Indices
 if TYPE_CHECKING:
     from stopwise.core.beliefs.gp import Posterior
 
+_BLOCK = 512  # rows per pass: bounds memory
+
 AnyArray = TypeVar("AnyArray", Array, Indices)
 
 
@@ -27,7 +29,11 @@ def centred_targets(y: Array, hyper: Hyperparameters, standardiser: Standardiser
 
 def factorised(posterior: Posterior, centred: Array) -> Posterior:
     """The posterior with its factor computed from scratch."""
-    covariance = posterior.cross_covariance(posterior.X)
+    n = len(posterior.X)
+    covariance = np.empty((n, n), order="F")
+    for start in range(0, n, _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        covariance[:, rows] = posterior.cross_covariance(posterior.X[rows])
     covariance[np.diag_indices_from(covariance)] += posterior.hyper.noise
     lower, jitter = cholesky.factorise(covariance)
     residual = cholesky.solve_lower(lower, centred[:, None])[:, 0]

@@ -128,8 +128,10 @@ def _triangle(whitener: Array, nugget: float) -> Array:
     gram, _ = scipy_parts.lapack.dlauum(turned, lower=1)
     gram *= nugget
     gram[np.diag_indices_from(gram)] += 1.0
-    factor, _ = cholesky.factorise(gram)
-    product = cholesky.times_lower(turned, factor)
+    # In place: several matrices at once would be the most that a large study has in memory.
+    factor, _ = scipy_parts.lapack.dpotrf(gram, lower=1, clean=1, overwrite_a=1)
+    product = scipy_parts.blas.dtrmm(1.0, turned, factor, lower=1, overwrite_b=1)
+    del turned
     triangle = np.asfortranarray(product.T[::-1, ::-1])
     triangle.flags.writeable = False
     return triangle
