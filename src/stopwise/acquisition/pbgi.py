@@ -6,12 +6,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from stopwise.acquisition._pointwise import Partials, PointwiseScore
 from stopwise.acquisition.logeipc import priced_score
 from stopwise.core.beliefs.laws import Law
 from stopwise.core.exchange_rate import check_lam, in_objective_units
-from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.snapshot import Snapshot
+
+_ROUNDING = 1e-6  # of log EI, generously; relative where that is larger than 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,12 @@ class PBGI:
         """Score and partial derivatives."""
         fair, slopes, d_log_price = law.fair_value(in_objective_units(self.lam, log_price))
         return Partials(-fair, tuple(-slope for slope in slopes), -d_log_price)
+
+    def may_exceed(self, law: Law, log_price: Array, score: float) -> Mask:
+        """Where the score may be above another: a fair value is below g where EI(g) > price."""
+        log_prices = np.log(in_objective_units(self.lam, log_price))
+        rounding = _ROUNDING * np.maximum(np.abs(log_prices), 1.0)
+        return ~np.asarray(law.log_ei(-score).value < log_prices - rounding)
 
     def bind(self, snapshot: Snapshot) -> PointwiseScore:
         """The score on a snapshot."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -72,6 +71,8 @@ def meant(name: str, allowed: Iterable[str], elsewhere: Iterable[str] = ()) -> s
         return f"did you mean {ours!r}{', ' * bool(how)}{how}?"
     for by_others in {ours, name} & set(elsewhere):
         return f"{by_others!r} is not set here but in the loop around it"
+    from difflib import get_close_matches  # for errors alone
+
     close = [] if ours else get_close_matches(name, known, n=1)
     return f"did you mean {close[0]!r}?" if close else ""
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import reduce
-from statistics import fmean
 
 import numpy as np
 
@@ -17,6 +16,8 @@ from stopwise.stopping.threshold_rule import SignalColumns
 
 def mean_on(averaged: Scale, values: Sequence[float], recorded: Scale) -> float:
     """Average numbers on one scale that are recorded on another; the result is as recorded."""
+    from statistics import fmean  # which takes long to import
+
     if averaged == recorded:
         return fmean(values)
     if averaged == "linear":  # logarithms, averaged as the numbers they stand for

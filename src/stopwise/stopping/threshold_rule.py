@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from statistics import median
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
@@ -133,5 +132,7 @@ class ThresholdRule(ABC):
 
 def median_of_first(record: SignalRecord, count: int) -> float:
     """The median of the answers at t = 1..count; nan if there is none."""
+    from statistics import median  # which takes long to import
+
     first = record.between(1, count)
     return median(first) if first else math.nan

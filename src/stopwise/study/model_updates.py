@@ -92,6 +92,7 @@ class ModelUpdates:
             if not _goes_on(self._latest_for or (), history.observations):  # a report was amended
                 self._anchor = self._of_prefix = None
             X, y = self.encoded.evaluated(history)
+            self._latest = None  # a large model is not to be in memory beside the next one
             updated = self._updated(X, y, state)
             self._latest = updated, self._with_failures(updated.belief, history, X, y)
             self._latest_for = history.observations
@@ -140,6 +141,7 @@ class ModelUpdates:
         then takes the recorded hyper-parameters, because another fit might differ from them by a
         rounding error.
         """
+        self._extended_from = None
         paid = self.encoded.paid(state.history)
         start = state.fitted if self._anchor is None else self._anchor.belief.fitted
         if self._anchor is None and state.fitted_at == len(state.history) and start is not None:

@@ -81,6 +81,7 @@ class Snapshots:
             self._context.budget,
         )
         if self._latest is None or key != self._latest[0]:
+            self._latest = None  # whose model is not to be in memory beside the next one
             self._latest = key, self._made(self._context.model.belief(state))
         return self._latest[1].with_traces(dict(state.traces))
 

@@ -12,11 +12,11 @@ import threading
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, overload
 
+from stopwise import __version__
 from stopwise.core.beliefs.prices import cost_model
 from stopwise.core.beliefs.refits import RefitPolicy
 from stopwise.core.checks import checked_whole
@@ -41,7 +41,6 @@ from stopwise.study.direction import warn_of_direction
 from stopwise.study.evaluation import Evaluation, unpacked
 from stopwise.study.event_log import EventLog
 from stopwise.study.exclusive import exclusive
-from stopwise.study.explanation import explain
 from stopwise.study.guarantee import Guarantee, guarantee_of
 from stopwise.study.identifying import TrialGiven, trial_or_params
 from stopwise.study.initial_design import InitialDesign
@@ -54,12 +53,9 @@ from stopwise.study.resuming import ResumedStudy, load, resume
 from stopwise.study.signatures import explain_options, spells_out_options
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
-from stopwise.study.staged.parts import StagedParts, staged_parts
 from stopwise.study.staged.study import StagedStudy
 from stopwise.study.staged.telling import refuse_stages
 from stopwise.study.telling import Value, observations_of, was_told
-
-_VERSION = version("stopwise")
 
 
 class Study(StagedStudy):
@@ -102,7 +98,7 @@ class Study(StagedStudy):
         self._set_up(space, checked, EventLog())
         if journal is not None:
             written = checked.as_json(ParamsCodec(self.domain), space)
-            begun = Journal.begin(journal, self.domain, written, _VERSION, time.time())
+            begun = Journal.begin(journal, self.domain, written, __version__, time.time())
             self._context.log = EventLog(journal=begun)
 
     def _set_up(self, space: Space, options: StudyOptions, log: EventLog) -> None:
@@ -128,12 +124,15 @@ class Study(StagedStudy):
         self._choosing = Choosing(context, design, spending, snapshots, promising)
         self.rules = obeyed_rules(options)
         self.watched = made_rules(options.watch, options.lam)
-        unpriced = options.budget_decides or options.trials_decide
-        self._unobeyed = [WorthRecorder()] if unpriced else []
+        self._unobeyed = (
+            [WorthRecorder()] if options.budget_decides or options.trials_decide else []
+        )
         self._deciding = Deciding(context, design, spending, snapshots, self.rules)
         self._asking = Asking(context, design, spending, self._choosing)
-        self._staged: StagedParts | None = None
+        self._staged = None
         if options.stages is not None:
+            from stopwise.study.staged.parts import staged_parts  # which loads much
+
             parts = staged_parts(context, spending, self._search, self.rules, self.watched)
             self._design, self._snapshots, self._deciding, self._asking, _ = parts  # type: ignore[assignment]
             self._staged = parts
@@ -151,7 +150,7 @@ class Study(StagedStudy):
                 wrote), and options to change: lam, stopping, watch, acquisition, budget,
                 max_trials, value_name, cost_unit, off_table.
         """
-        study = cls._of(resume(path, given, _VERSION, again=again))
+        study = cls._of(resume(path, given, __version__, again=again))
         for note in study.notes:
             warnings.warn(note, ResumeWarning, stacklevel=2)
         return study
@@ -316,6 +315,8 @@ class Study(StagedStudy):
         It says what came of earlier choices, warns of thresholds that the model cannot resolve or
         that are far off the data's scale, and names bounds that the values seem to have.
         """
+        from stopwise.study.explanation import explain  # which loads much
+
         verdict = self.should_stop()
         if not self._design.is_done or self._staged is not None:
             return f"{verdict.rule}: {verdict.reason}."

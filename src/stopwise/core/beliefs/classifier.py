@@ -114,6 +114,7 @@ def fit_classifier(
             whitener=frozen(cholesky.inverse_factor(lower)),
             residual=frozen(residual),
             jitter=0.0,
+            interpolation=None,
         )
     )
 

@@ -28,8 +28,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from stopwise.core.beliefs._factorisation import centred_targets, factorised, frozen
+from stopwise.core.beliefs._moments import moments, moments_and_pull
 from stopwise.core.beliefs.distances import from_pairs, pair_square_distances
 from stopwise.core.beliefs.hyperparameters import Hyperparameters, ObjectiveFit
+from stopwise.core.beliefs.interpolation import Interpolation
 from stopwise.core.beliefs.kernel_basis import KernelBasis
 from stopwise.core.beliefs.laws import Law, Normal
 from stopwise.core.beliefs.observations import as_data
@@ -62,6 +64,7 @@ class Posterior:
         whitener: Its inverse: products with it are faster than solves, and as accurate.
         residual: v.
         jitter: What the factorisation had to add to the diagonal; 0.0 as a rule.
+        interpolation: What many exact observations take off the variance.
     """
 
     X: Array
@@ -73,6 +76,7 @@ class Posterior:
     whitener: Array
     residual: Array
     jitter: float
+    interpolation: Interpolation | None
     followed: ClassVar[FollowedTable | None] = None  # what is known of a table: see ``extended``
 
     def __len__(self) -> int:
@@ -153,24 +157,16 @@ class Posterior:
         mean, variance = np.empty(len(X)), np.empty(len(X))
         for start in range(0, len(X), _BLOCK):
             rows = slice(start, start + _BLOCK)
-            u = cholesky.times_lower(self.whitener, self.cross_covariance(X[rows]))
-            mean[rows] = self.residual @ u
-            variance[rows] = self._variance(u)
+            mean[rows], variance[rows] = moments(self, self.cross_covariance(X[rows]))
         return self._unstandardised(mean, variance)
 
     def with_gradient(self, X: Array) -> tuple[Normal, Array, Array]:
         """``(Normal, d mean/dx, d std/dx)`` at the rows of X; meant for a few rows at a time."""
         kernels = self._basis.at(self._multiplied(X))
-        u = cholesky.times_lower(self.whitener, kernels.values.T)
-        w = self._unwhitened(u)
-        variance = self.hyper.outputscale - np.vecdot(u.T, u.T)
-        pull = w  # d variance = -2 pull^T dk
-        if self.interpolate:
-            variance -= self.nugget * np.vecdot(w.T, w.T)
-            pull = w + self.nugget * self._unwhitened(cholesky.times_lower(self.whitener, w))
-        normal = self._unstandardised(self.residual @ u, variance)
+        mean, variance, pull = moments_and_pull(self, kernels.values.T)
+        normal = self._unstandardised(mean, variance)
         scale = self.standardiser.scale
-        gradients = kernels.gradients(self._weights, pull.T) * (self._inverse_lengthscales * scale)
+        gradients = kernels.gradients(self.weights, pull.T) * (self._inverse_lengthscales * scale)
         d_mean, d_half_variance = gradients * self.hyper.kernel.warp_slope(X)
         # d std = d variance/(2 std); none where nothing is uncertain.
         std = normal.std[:, None]
@@ -230,12 +226,16 @@ class Posterior:
         pivot = math.sqrt(square)
         whitener_row = -self._unwhitened(row[:, None])[:, 0] / pivot
         innovation = (target - float(row @ self.residual)) / pivot
+        interpolation = self.interpolation
+        if interpolation is not None:
+            interpolation = interpolation.grown(self.whitener, whitener_row, 1.0 / pivot)
         return replace(
             self,
             X=X,
             lower=frozen(cholesky.append_row(self.lower, row, pivot)),
             whitener=frozen(cholesky.append_row(self.whitener, whitener_row, 1.0 / pivot)),
             residual=frozen(np.append(self.residual, innovation)),
+            interpolation=interpolation,
         )
 
     def believing(self, x: Array, least: float = -math.inf) -> Posterior:
@@ -254,6 +254,7 @@ class Posterior:
             lower=frozen(np.asfortranarray(self.lower[:k, :k])),
             whitener=frozen(np.asfortranarray(self.whitener[:k, :k])),
             residual=self.residual[:k],
+            interpolation=None,
         )
 
     def with_likeliest_mean(self) -> Posterior:
@@ -288,20 +289,13 @@ class Posterior:
         return 1.0 / self.column_lengthscales
 
     @cached_property
-    def _weights(self) -> Array:
+    def weights(self) -> Array:
         """K^-1 (y - m)."""
         return self._unwhitened(self.residual[:, None])[:, 0]
 
     def _unwhitened(self, u: Array) -> Array:
         """L^-T u; of a whitened k, the weights w."""
         return cholesky.times_upper(self.whitener, u)
-
-    def _variance(self, u: Array) -> Array:
-        variance: Array = self.hyper.outputscale - np.einsum("ij,ij->j", u, u)
-        if self.interpolate:
-            w = self._unwhitened(u)
-            variance -= self.nugget * np.einsum("ij,ij->j", w, w)
-        return variance
 
     def _unstandardised(self, mean: Array, variance: Array) -> Normal:
         std = np.sqrt(np.maximum(variance, 0.0))
@@ -346,5 +340,5 @@ def condition(
     hyper.check_dimension(int(groups.max(initial=-1)) + 1)
     empty = np.empty((0, 0), order="F")
     X = frozen(X.copy())
-    blank = Posterior(X, hyper, standardiser, groups, interpolate, empty, empty, y, 0.0)
+    blank = Posterior(X, hyper, standardiser, groups, interpolate, empty, empty, y, 0.0, None)
     return factorised(blank, centred_targets(y, hyper, standardiser))

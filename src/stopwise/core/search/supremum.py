@@ -111,7 +111,9 @@ def supremum(
 
 
 def _enumerated(score: Score, domain: Finite) -> Supremum:
-    values = nan_excluded(score(domain.points))
+    # A score may know of points that cannot be the highest without computing their values.
+    at_contenders = getattr(score, "at_contenders", score)
+    values = nan_excluded(at_contenders(domain.points))
     best = int(np.argmax(values))
     if values[best] == -np.inf:
         return Supremum(None, -np.inf)

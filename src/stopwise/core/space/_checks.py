@@ -6,7 +6,6 @@ Every message says what was given, what is allowed and what to do.
 
 from __future__ import annotations
 
-import difflib
 import math
 import numbers
 import operator
@@ -59,6 +58,8 @@ def listing(items: Collection[object], limit: int = 8) -> str:
 
 def suggestion(name: object, names: Iterable[str]) -> str:
     """Guess which of the names was meant."""
+    import difflib  # for errors alone
+
     close = difflib.get_close_matches(str(name), names, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 

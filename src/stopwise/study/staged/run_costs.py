@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from stopwise.record.staged import Report
 
@@ -46,6 +45,8 @@ def run_costs(reports: Sequence[Report], last: int) -> dict[int, RunCost]:
         reports: The reports, in order.
         last: The last step.
     """
+    from statistics import median  # which takes long to import
+
     charged = [report for report in reports if report.cost > 0.0]
     latest = {report.trial: report for report in charged}
     first = {report.trial: report for report in reversed(charged)}
@@ -58,6 +59,8 @@ def run_costs(reports: Sequence[Report], last: int) -> dict[int, RunCost]:
 
 def usual_start(costs: dict[int, RunCost]) -> float:
     """The share of a whole run that its start costs, as a rule."""
+    from statistics import median
+
     return median(cost.start / cost.whole for cost in costs.values()) if costs else 0.0
 
 

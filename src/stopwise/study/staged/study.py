@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stopwise.core.numerics.threads import single_threaded
 from stopwise.record.history import Trial
@@ -14,7 +14,9 @@ from stopwise.study.actions import Action, Start
 from stopwise.study.amending import AmendableStudy
 from stopwise.study.asking import Asking
 from stopwise.study.exclusive import exclusive
-from stopwise.study.staged.parts import StagedParts
+
+if TYPE_CHECKING:
+    from stopwise.study.staged.parts import StagedParts
 
 
 class StagedStudy(AmendableStudy):
