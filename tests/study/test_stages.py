@@ -168,13 +168,37 @@ def test_bad_reports_are_refused_and_nothing_is_lost(told: dict[str, Any], said:
         study.tell(trial, **told)
     assert study.curves == before
     study.tell(trial, 1.5, step=3)  # once more is harmless
-    study.tell(trial, 1.2)
+    study.tell(trial, 1.2, step=9)
     assert [report.step for report in study.curves[0]] == [1, 3, 9]
     study.tell(trial, 1.2)
     with pytest.raises(InputError, match="told already"):
         study.tell(trial, 1.3)
     with pytest.raises(InputError, match="is done"):
         study.tell(trial, 1.3, step=3)
+
+
+@pytest.mark.parametrize("more", [{}, {"done": False}, {"done": True}])
+def test_a_value_without_a_step_is_none_of_the_last_stage(
+    more: dict[str, Any], tmp_path: Path
+) -> None:
+    study = begun(journal=tmp_path / "run.jsonl")
+    trial = study.next().trial
+    both = "trial 0 was handed out to step 1 of 9.*step=1, or step=9 if it was run to its end"
+    for given in (trial, trial.number, dict(trial.params)):
+        with pytest.raises(InputError, match=both):
+            study.tell(given, 0.7, **more)
+    assert study.curves == {}
+    assert study.spent == 0.0
+    study.tell(trial, 0.7, step=1)
+    with pytest.raises(InputError, match="handed out to step 1"):  # paused
+        study.tell(trial, 0.6, **more)
+    assert len(study.history) == 0
+    study.close()
+    study = sw.Study.resume(tmp_path / "run.jsonl")
+    study.tell(trial, 0.6, step=9)
+    study.tell(trial, 0.6)  # it was told: once more is harmless
+    assert [report.step for report in study.curves[0]] == [1, 9]
+    study.close()
 
 
 def test_only_a_trial_that_was_asked_for_reports_a_stage() -> None:
@@ -211,7 +235,7 @@ def test_the_verdict_names_a_better_paused_value() -> None:
     trials = [study.next().trial for _ in range(4)]
     for i, trial in enumerate(trials):
         study.tell(trial, 1.0 - 0.1 * i, step=1)
-    study.tell(trials[0], 0.95)
+    study.tell(trials[0], 0.95, step=9)
     verdict = study.should_stop()
     assert verdict.stop
     assert "Trial 3 is paused at step 1 of 9 with 0.7" in verdict.reason

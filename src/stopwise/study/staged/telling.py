@@ -49,9 +49,11 @@ class StagedTelling:
         message: str,
     ) -> StageReported | TrialTold | None:
         """The event; None if this very report was told before."""
-        at = self._stages.last if step is None else self._checked_step(step)
         number = trial.number if isinstance(trial, Trial) else self._context.state.next
         outcome, _ = outcome_told(self._context, number, value, message, None)
+        if step is None and outcome.value is not None:
+            self._check_handed_to_last(trial)
+        at = self._stages.last if step is None else self._checked_step(step)
         if outcome.value is None:
             self._check_goes_on(trial, value, at, done)
             return self._told(trial, value, cost, None, charge=charge, message=message)
@@ -107,6 +109,23 @@ class StagedTelling:
         return StageReported(report)
 
     # ------------------------------------------------------------------ checks
+
+    def _check_handed_to_last(self, trial: Trial | Mapping[str, Any]) -> None:
+        """Refuse a value without a step of a trial that was handed out to an earlier stage."""
+        state, last = self._context.state, self._stages.last
+        if not isinstance(trial, Trial) or trial.number not in state.pending:
+            return
+        legs = state.staged.legs.get(trial.number)
+        if not legs or (to_step := legs[-1].to_step) == last:
+            return
+        handed = f"trial {trial.number} was handed out to step {to_step} of {last}, and its value"
+        raise InputError(
+            f"{handed} is told without a step: give step={to_step}, or step={last} if it was run"
+            " to its end. Nothing was told."
+        ).or_in_shell(
+            f"{handed} is told without a step: give --step {to_step}, or --step {last} if it was"
+            " run to its end. Nothing was told."
+        )
 
     def _checked_step(self, step: object) -> int:
         at = checked_whole("step", step)

@@ -315,7 +315,8 @@ class StagedTrialLoop(TrialLoop):
         if self.config.cost.kind == "none":
             result = replace(result, cost=None)
         if not self.is_retried(staged, result):
-            self.tell(staged.trial, result)
+            step = None if result.value is None else self.stages.last
+            self.tell(staged.trial, result, step=step)
 
     def start_again(self, started: StartedTrial, paid: float) -> None:
         """Start the program of a trial that has failed once more."""
