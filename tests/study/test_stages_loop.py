@@ -3,6 +3,7 @@
 
 import math
 import runpy
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -48,11 +49,44 @@ def test_a_generator_and_a_callback_are_the_same_study() -> None:
     assert True in answers
 
 
+def test_an_objective_that_does_not_return_when_it_is_to_end_is_ended() -> None:
+    reported, errors = [], []
+
+    def deaf(params: dict[str, Any], report: Any) -> None:
+        for step in range(1, 15):  # beyond the last one, too
+            try:
+                report(step, value(params, step))
+            except InputError as error:
+                errors.append(str(error))
+                raise
+            reported.append(step)
+
+    def threads() -> list[threading.Thread]:
+        return [t for t in threading.enumerate() if t.name == "stopwise-run"]
+
+    with pytest.warns(UserWarning, match="return when report answers False"):
+        result = run(deaf)
+        for thread in threads():
+            thread.join(10.0)
+    assert threads() == []
+    whole = run(train)
+    assert (result.best, result.spent, result.verdict) == (whole.best, whole.spent, whole.verdict)
+    curves = result._study.curves
+    assert len(reported) == sum(curve[-1].step for curve in curves.values())  # what is paid
+    assert len(errors) == len(curves)
+    assert any("trial 0 reports step" in said for said in errors)
+    assert all("Return when report answers False" in said for said in errors)
+
+
 def test_threads_run_trials_in_stages_and_processes_are_refused() -> None:
     with ThreadPoolExecutor(2) as executor:
         result = run(train, executor=executor)
     assert result.verdict.stop
     assert result.best is not None
+    with ThreadPoolExecutor(3) as executor:
+        capped = run(train, executor=executor, max_trials=2)  # fewer than could run at once
+    assert len(capped._study.curves) == 2
+    assert capped.best is not None
     with ProcessPoolExecutor(1) as processes, pytest.raises(InputError, match="ThreadPool"):
         run(train, executor=processes)
 

@@ -85,7 +85,7 @@ class StagedLoop:
         """The run of a trial; begun anew if it was paused in a process that has ended."""
         number = trial.number
         if number not in self._runs:
-            self._runs[number] = Run(self._objective, dict(trial.params))
+            self._runs[number] = Run(self._objective, dict(trial.params), number)
             curve = self._study.curves.get(number)
             self._before[number] = (curve[-1].cost, curve[-1].step) if curve else (0.0, 0)
             self._seconds[number] = 0.0
