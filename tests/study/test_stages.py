@@ -272,6 +272,47 @@ def test_limits_on_trials_and_money() -> None:
         study.next()
 
 
+def test_a_rule_that_counts_counts_what_was_begun_and_ends() -> None:
+    study = begun(stages=27, stopping=sw.stopping.FixedTrials(6))
+    for _ in range(60):
+        verdict = study.should_stop()
+        if verdict.stop:
+            break
+        action = study.next()
+        x, step = action.trial.params["x"], action.to_step or 27
+        jump = 0.3 * (x > 0.2) * (step == 27)  # most runs are left just before their end
+        study.tell(action.trial, (x - 0.3) ** 2 + jump + 0.02 * step / 27, step=step)
+    assert verdict.stop
+    assert verdict.rule == "fixed"
+    assert "6 of 6 trials begun after the initial design" in verdict.reason
+    assert len(study.curves) == study.n_initial + 6
+    assert len(study.history) < 6
+    [replayed] = sw.replay(study, study.rules)
+    assert replayed.verdict is not None
+    assert replayed.verdict.value == verdict.value
+
+
+@pytest.mark.parametrize("options", [{"max_trials": 2}, {"max_trials": 2, "budget": 9.0}])
+def test_at_the_cap_the_verdict_and_the_next_action_agree(options: dict[str, Any]) -> None:
+    study = begun(**options)
+    first, second = study.next(), study.next()
+    verdict = study.should_stop()
+    assert verdict.stop
+    assert verdict.rule == "max-trials"
+    assert "nothing new can be begun now (2 of at most 2 trials are begun)" in verdict.reason
+    assert "2 still running" in verdict.reason
+    with pytest.raises(NothingLeftError):
+        study.next()
+    study.tell(first.trial, 0.5, step=first.to_step)
+    assert not study.should_stop().stop  # there is something to continue
+    assert study.next().trial == first.trial
+    assert study.should_stop().stop
+    with pytest.raises(NothingLeftError):
+        study.next()
+    study.tell(second.trial, 0.4, step=second.to_step)
+    assert not study.should_stop().stop
+
+
 def test_ask_is_the_special_case_of_a_whole_evaluation() -> None:
     study = begun()
     trial = study.ask()

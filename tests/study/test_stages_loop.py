@@ -64,10 +64,14 @@ def test_an_objective_that_does_not_return_when_it_is_to_end_is_ended() -> None:
     def threads() -> list[threading.Thread]:
         return [t for t in threading.enumerate() if t.name == "stopwise-run"]
 
-    with pytest.warns(UserWarning, match="return when report answers False"):
+    def run_to_the_end() -> sw.Result:
         result = run(deaf)
         for thread in threads():
             thread.join(10.0)
+        return result
+
+    with pytest.warns(UserWarning, match="return when report answers False"):
+        result = run_to_the_end()
     assert threads() == []
     whole = run(train)
     assert (result.best, result.spent, result.verdict) == (whole.best, whole.spent, whole.verdict)

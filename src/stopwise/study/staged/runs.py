@@ -53,9 +53,7 @@ class Advanced(NamedTuple):
 class Run:
     """One evaluation, as far as it has gone; with the number of its trial, for messages."""
 
-    def __init__(
-        self, objective: Callable[..., Any], params: dict[str, Any], number: int
-    ) -> None:
+    def __init__(self, objective: Callable[..., Any], params: dict[str, Any], number: int) -> None:
         self._objective = objective
         self._params = params
         self._number = number
@@ -130,9 +128,7 @@ def _report(given: Any) -> tuple[int, Any, Any]:  # noqa: ANN401  what the user 
 class _Waiting(Iterator[Any]):
     """The reports of a function in a thread, which waits after each until it is to go on."""
 
-    def __init__(
-        self, objective: Callable[..., Any], params: dict[str, Any], number: int
-    ) -> None:
+    def __init__(self, objective: Callable[..., Any], params: dict[str, Any], number: int) -> None:
         self._number = number
         self._said: queue.Queue[Any] = queue.Queue()
         self._answers: queue.Queue[bool] = queue.Queue()
