@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Studies of evaluations in stages: actions, reports, verdicts, journals, and bad input."""
 
+import json
 import math
 import shutil
 from functools import cache
@@ -15,6 +16,8 @@ from stopwise.errors import InputError, InputTypeError
 from stopwise.record.outcomes import Pruned
 from stopwise.study.choosing import NothingLeftError
 from stopwise.study.external import ExternalStudy
+from stopwise.tools.report._curves_picture import curves_picture
+from stopwise.tools.report._facts import Facts
 
 SPACE = {"x": sw.Real(0.0, 1.0)}
 STAGES = sw.Stages([1, 3, 9])
@@ -173,8 +176,21 @@ def test_bad_reports_are_refused_and_nothing_is_lost(told: dict[str, Any], said:
     study.tell(trial, 1.2)
     with pytest.raises(InputError, match="told already"):
         study.tell(trial, 1.3)
-    with pytest.raises(InputError, match="is done"):
-        study.tell(trial, 1.3, step=3)
+    for done in (None, True, False):
+        with pytest.raises(InputError, match=r"is done.*study.amend\(0"):
+            study.tell(trial, 1.3, step=3, done=done)
+
+
+def test_a_wrong_report_on_the_way_has_a_way_out() -> None:
+    study = begun()
+    trial = study.next().trial
+    study.tell(trial, 2.0, step=1)
+    with pytest.raises(InputError, match=r"study.drop\(0\) gives the trial up"):
+        study.tell(trial, 1.0, step=1)
+    with pytest.raises(InputError, match=r"cannot be amended.*study.drop\(0\)"):
+        study.amend(trial, 1.0)
+    study.drop(0)
+    assert study.spent == pytest.approx(1 / 9)
 
 
 @pytest.mark.parametrize("more", [{}, {"done": False}, {"done": True}])
@@ -228,6 +244,36 @@ def test_a_diverged_trial_is_an_outcome_with_its_cost() -> None:
     go_on(study, 12)
     assert first.number not in {trial.number for trial in study.pending}
     assert study.best is not None
+
+
+def test_a_failure_has_the_step_that_was_told_and_one_cost(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    study = begun(journal=path)
+    first, second, third, fourth = (study.next().trial for _ in range(4))
+    for trial in (first, second, third):
+        study.tell(trial, 1.0, step=1)
+    study.tell(first, math.nan, 0.5, step=3)
+    study.tell(second, math.nan, step=5)  # it broke between two stages
+    study.tell(third, None, step=9)
+    study.tell(fourth, None)  # the step that it was to reach is the best guess
+    with pytest.raises(InputError, match="step=10"):
+        study.tell(study.next().trial, None, step=10)
+    study.close()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["step"] for line in lines if line.get("event") == "tell"] == [3, 5, 9, 0]
+    assert [o.cost for o in study.history] == pytest.approx([0.5, 5 / 9, 1.0, 1 / 9])
+    assert study.spent == pytest.approx(sum(o.cost for o in study.history))
+    rows = curves_picture(Facts(study)).rows
+    assert [row[3] for row in rows] == [o.cost for o in study.history[:3]]
+    assert sw.Study.load(path).history == study.history
+    learned = begun(cost="reported")
+    trial = learned.next().trial
+    learned.tell(trial, 1.0, 4.0, step=1)
+    learned.tell(trial, 1.0, 5.0, step=3)
+    with pytest.raises(InputError, match="step 3 already"):
+        learned.tell(trial, None, step=2)
+    learned.tell(trial, None, step=9)
+    assert learned.history[0].cost == 5.0  # as far as anybody knows
 
 
 def test_the_verdict_names_a_better_paused_value() -> None:

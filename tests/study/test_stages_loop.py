@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """minimize with stages: generators, report, executors, resumes, and objectives that misbehave."""
 
+import json
 import math
 import runpy
 import threading
@@ -183,6 +184,27 @@ def test_a_curve_that_ends_early_is_a_failure() -> None:
     result = run(lambda _: iter([(1, 1.0)]), max_trials=4)
     assert result.best is None
     assert "ended at step 1 of 9 without a word" in result.history[0].message
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_a_run_that_ends_between_two_stages_is_charged_to_its_last_step(
+    breaks: bool,  # noqa: FBT001  a parameter of the test
+    tmp_path: Path,
+) -> None:
+    def early(params: dict[str, Any]) -> Iterator[tuple[int, float, float]]:
+        for step in range(1, 6):
+            yield step, value(params, step), 2.0 * step
+        if breaks:
+            raise RuntimeError("out of memory")
+
+    for cost, unit in ((None, 1 / 9), ("reported", 2.0)):
+        path = tmp_path / f"{cost}.jsonl"
+        failed = run(early, cost=cost, max_trials=1, journal=path).history[0]
+        said = "RuntimeError: out of memory" if breaks else "the run ended at step 5 of 9"
+        assert said in failed.message
+        assert failed.cost == pytest.approx(5 * unit)
+        [told] = [json.loads(line) for line in path.open() if '"event": "tell"' in line]
+        assert told["step"] == 5
 
 
 @pytest.mark.slow
