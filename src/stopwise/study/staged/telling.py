@@ -245,9 +245,7 @@ class StagedTelling:
             raise InputError(message)
         return known * at / self._stages.last
 
-    def _paid_until_end(
-        self, trial: Trial, before: Report | None, at: int | None
-    ) -> float | None:
+    def _paid_until_end(self, trial: Trial, before: Report | None, at: int | None) -> float | None:
         """What is taken for the cost of a trial that ended on the way, if nobody says.
 
         Of a cost that is known it is the share up to the step at which the trial ended; if that
