@@ -2,6 +2,7 @@
 """The Ray Tune scheduler: by hand, and on a real Ray on this machine."""
 
 import tempfile
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -126,6 +127,25 @@ def test_costs_are_those_that_are_reported_and_do_not_shrink():
     )
     played.run()
     assert [report.cost for report in made.study.curves[0]] == [2.0, 6.0, 6.0]
+
+
+def test_a_trial_that_begins_anew_when_it_is_taken_up_is_warned_of_once():
+    class WithoutCheckpoints(Tune):
+        def train(self, trial):
+            trial.step = 0
+            super().train(trial)
+
+    played = WithoutCheckpoints(made := scheduler())
+    with pytest.warns(UserWarning, match="taken up") as warned:
+        played.run()
+    [said] = [str(w.message) for w in warned if "taken up" in str(w.message)]
+    assert "and reports step 1: it did not go on from a checkpoint" in said
+    assert "tune.get_checkpoint()" in said
+    whole = Tune(scheduler())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        whole.run()
+    assert dict(made.study.curves) == dict(whole.scheduler.study.curves)
 
 
 def test_a_trial_that_cannot_be_started_is_a_failure():

@@ -135,6 +135,8 @@ class StopwiseScheduler(TrialScheduler):
             return str(TrialScheduler.STOP)
         if trial.trial_id in self._taken_up:
             self._taken_up.remove(trial.trial_id)
+            if not result.get("done"):  # Ray repeats a last result
+                self._bridge.warn_if_anew(trial.trial_id, ours.number, self._step(result))
         if self._told(ours, result) or bool(result.get("done")):
             self._end(ours, result)
             return str(TrialScheduler.STOP)

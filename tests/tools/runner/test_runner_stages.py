@@ -144,6 +144,20 @@ def test_a_paused_program_stands_still_and_ends_with_the_run(tmp_path):
     assert states(tmp_path) == {}
 
 
+def test_a_program_that_ignores_its_checkpoint_is_said_to_begin_anew(tmp_path):
+    slow = trouble("", PAUSE="0.02")
+    path = written(tmp_path, pause="checkpoint", more="", rest=slow)
+    assert "The command does not mention {checkpoint}" in description(load(path))
+    _, study, lines = driven(path)
+    [said] = [line for line in lines if "did not go on from" in line]
+    assert re.match(r"trial \d had come to step \d and prints step 1 again", said)
+    assert study.best is not None
+    (tmp_path / "good").mkdir()
+    path = written(tmp_path / "good", pause="checkpoint", rest=slow)
+    assert "does not mention" not in description(load(path))
+    assert not [line for line in driven(path)[2] if "did not go on from" in line]
+
+
 def test_two_programs_run_at_a_time(tmp_path):
     running = []
 

@@ -99,8 +99,8 @@ class StopwisePruner(BasePruner):
             message = (
                 f"trial {other.number} is complete and reported at steps {_in_words(steps)}, where"
                 f" the stages of StopwisePruner are {self._stages}: it decides at these alone, and"
-                f" takes a final value for that of step {self._stages.last}. Steps count from 1: in"
-                " a loop that begins at 0, report(value, step + 1); or give other stages."
+                f" takes a final value for that of step {self._stages.last}. Steps count from 1:"
+                " in a loop that begins at 0, report(value, step + 1); or give other stages."
             )
             warnings.warn(message, stacklevel=4)  # the line of should_prune
             return
