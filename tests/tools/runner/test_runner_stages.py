@@ -15,6 +15,7 @@ import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.tools.runner import description, load, load_study, new_study, run_trials
 from stopwise.tools.runner.process import RunningProgram
+from tests.support.commands import stopwise
 from tests.support.processes import is_gone, state_of
 from tests.support.repository import ROOT, SUPPORT
 
@@ -191,6 +192,14 @@ def test_what_is_wrong_fails_the_trial_and_nothing_told_is_lost(tmp_path, what, 
     assert study.curves[failed.number][0].step == 1  # what was told before
     assert failed.cost >= study.curves[failed.number][-1].cost > 0.0
     assert any(f"trial {failed.number} failed after" in line for line in lines)
+
+
+def test_values_on_the_way_are_on_record(tmp_path):
+    rest = "[failures]\nstop_after = 1\n" + trouble("crash")
+    ended = stopwise("run", written(tmp_path, rest=rest))
+    assert ended.code == 3
+    assert "run again to go on with other trials" in ended.out
+    assert "No value is on record" not in ended.out
 
 
 def test_a_value_after_the_last_stage_is_said_and_not_told(tmp_path):
