@@ -2,6 +2,7 @@
 """``stopwise run`` in stages: programs that are paused, taken up again, left, killed and wrong."""
 
 import contextlib
+import json
 import re
 import shutil
 import signal
@@ -192,6 +193,16 @@ def test_what_is_wrong_fails_the_trial_and_nothing_told_is_lost(tmp_path, what, 
     assert study.curves[failed.number][0].step == 1  # what was told before
     assert failed.cost >= study.curves[failed.number][-1].cost > 0.0
     assert any(f"trial {failed.number} failed after" in line for line in lines)
+
+
+@pytest.mark.parametrize(("what", "step"), [("nan", 2), ("silent", 2), ("skip", 4), ("crash", 2)])
+def test_a_program_that_fails_is_charged_to_the_step_that_it_came_to(tmp_path, what, step):
+    rest = "[failures]\nstop_after = 1\n" + trouble(what)
+    stopwise("run", written(tmp_path, rest=rest))
+    lines = (tmp_path / "tune.jsonl").read_text().splitlines()
+    [told] = [line for line in map(json.loads, lines) if line.get("event") == "tell"]
+    assert told["step"] == step
+    assert told["cost"] == pytest.approx(step / 9)  # a known cost, spread evenly
 
 
 def test_values_on_the_way_are_on_record(tmp_path):

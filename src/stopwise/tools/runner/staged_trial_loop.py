@@ -203,6 +203,8 @@ class StagedTrialLoop(TrialLoop):
             return replace(result, value=None, message=str(error))
         wrong = self.what_is_wrong(staged, step, result)
         if wrong:
+            if staged.printed < step <= self.stages.last:
+                staged.printed = step
             return replace(result, value=None, message=wrong)
         if not staged.printed:
             self.warn_if_anew(staged, step)
@@ -330,8 +332,8 @@ class StagedTrialLoop(TrialLoop):
         if self.config.cost.kind == "none":
             result = replace(result, cost=None)
         if not self.is_retried(staged, result):
-            step = None if result.value is None else self.stages.last
-            self.tell(staged.trial, result, step=step)
+            step = self.stages.last if result.value is not None else staged.printed
+            self.tell(staged.trial, result, step=step if step > staged.reached else None)
 
     def start_again(self, started: StartedTrial, paid: float) -> None:
         """Start the program of a trial that has failed once more."""
