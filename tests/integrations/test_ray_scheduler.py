@@ -104,18 +104,19 @@ def test_it_is_the_same_study_as_without_ray():
 
 
 @pytest.mark.parametrize(
-    ("result", "says"),
+    ("result", "says", "upto"),
     [
-        (lambda *_: {"loss": float("nan")}, "'loss' is no finite number at 1"),
-        (lambda x, step: None if step == 2 else {"loss": x}, "raised an error"),
-        (lambda x, step: {"loss": x, "done": step == 2}, "ended at step 2 of 9 without a word"),
+        (lambda *_: {"loss": float("nan")}, "'loss' is no finite number at 1", 1),
+        (lambda x, step: None if step == 2 else {"loss": x}, "raised an error", 3),
+        (lambda x, step: {"loss": x, "done": step == 2}, "ended at step 2 of 9 without a word", 2),
     ],
 )
-def test_trials_that_go_wrong_are_failures(result, says):
+def test_trials_that_go_wrong_are_failures(result, says, upto):
     played = Tune(made := scheduler(max_trials=4), result)
     played.run()
     assert made.study.best is None
     assert all(says in o.message for o in made.study.history)
+    assert {o.cost for o in made.study.history} == {upto / 9}
     assert len(made.study.history) > 0
 
 
