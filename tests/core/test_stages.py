@@ -29,6 +29,8 @@ def test_what_follows_a_step():
         ([9, 3], {}, InputError, "give steps that grow"),
         ([0, 3], {}, InputError, "a stage"),
         ([1, 2.5], {}, InputError, "a stage"),
+        ([1, 3, 9], {"eta": 3}, InputError, "eta is for the last step alone"),
+        ([1, 3, 9], {"first": 1}, InputError, "first is for the last step alone"),
         ("81", {}, InputError, "the last stage"),
         (0, {}, InputError, "the last stage"),
         (81, {"eta": 1}, InputError, "a factor above 1"),

@@ -2,6 +2,7 @@
 """The pruner for Optuna, with Optuna itself."""
 
 import math
+import warnings
 from typing import Any
 
 import pytest
@@ -105,8 +106,42 @@ def test_a_trial_that_has_diverged_is_pruned() -> None:
             raise optuna.TrialPruned
         return x
 
-    study.optimize(diverging, n_trials=2)
+    with pytest.warns(UserWarning, match="reported at steps 1, where"):
+        study.optimize(diverging, n_trials=2)
     assert [t.state.name for t in study.trials] == ["COMPLETE", "PRUNED"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        (range(9), "steps 0, 1, ..., 8, where the stages of StopwisePruner are 1, 3, 9"),
+        ((2, 5, 8), "steps 2, 5, 8, where"),
+        ((1, 2, 3, 4, 5), "steps 1, 2, 3, 4, 5, where"),
+        (range(1, 10), ""),
+        ((3, 9), ""),
+        ((), ""),
+    ],
+)
+def test_steps_that_are_no_stages_are_warned_of_once(steps: Any, said: str) -> None:
+    study = optuna.create_study(pruner=StopwisePruner(0.02, STAGES))
+
+    def stepping(trial: Any) -> float:
+        x = trial.suggest_float("x", 0.0, 1.0)
+        for step in steps:
+            trial.report(x, step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return x
+
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        study.optimize(stepping, n_trials=4)
+    ours = [w for w in warned if "StopwisePruner" in str(w.message)]
+    assert len(ours) == bool(said)
+    for warning in ours:
+        assert said in str(warning.message)
+        assert "Steps count from 1" in str(warning.message)
+        assert warning.filename == __file__
 
 
 def test_without_parameters_or_stages_nothing_is_pruned() -> None:
@@ -116,7 +151,8 @@ def test_without_parameters_or_stages_nothing_is_pruned() -> None:
         trial.report(1.0, 1)
         return float(trial.should_prune())
 
-    study.optimize(constant, n_trials=2)
+    with pytest.warns(UserWarning, match="reported at steps 1, where"):
+        study.optimize(constant, n_trials=2)
     assert [t.value for t in study.trials] == [0.0, 0.0]
 
 

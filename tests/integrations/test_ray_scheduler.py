@@ -2,6 +2,7 @@
 """The Ray Tune scheduler: by hand, and on a real Ray on this machine."""
 
 import tempfile
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -103,18 +104,19 @@ def test_it_is_the_same_study_as_without_ray():
 
 
 @pytest.mark.parametrize(
-    ("result", "says"),
+    ("result", "says", "upto"),
     [
-        (lambda *_: {"loss": float("nan")}, "'loss' is no finite number at 1"),
-        (lambda x, step: None if step == 2 else {"loss": x}, "raised an error"),
-        (lambda x, step: {"loss": x, "done": step == 2}, "ended at step 2 of 9 without a word"),
+        (lambda *_: {"loss": float("nan")}, "'loss' is no finite number at 1", 1),
+        (lambda x, step: None if step == 2 else {"loss": x}, "raised an error", 3),
+        (lambda x, step: {"loss": x, "done": step == 2}, "ended at step 2 of 9 without a word", 2),
     ],
 )
-def test_trials_that_go_wrong_are_failures(result, says):
+def test_trials_that_go_wrong_are_failures(result, says, upto):
     played = Tune(made := scheduler(max_trials=4), result)
     played.run()
     assert made.study.best is None
     assert all(says in o.message for o in made.study.history)
+    assert {o.cost for o in made.study.history} == {upto / 9}
     assert len(made.study.history) > 0
 
 
@@ -126,6 +128,25 @@ def test_costs_are_those_that_are_reported_and_do_not_shrink():
     )
     played.run()
     assert [report.cost for report in made.study.curves[0]] == [2.0, 6.0, 6.0]
+
+
+def test_a_trial_that_begins_anew_when_it_is_taken_up_is_warned_of_once():
+    class WithoutCheckpoints(Tune):
+        def train(self, trial):
+            trial.step = 0
+            super().train(trial)
+
+    played = WithoutCheckpoints(made := scheduler())
+    with pytest.warns(UserWarning, match="taken up") as warned:
+        played.run()
+    [said] = [str(w.message) for w in warned if "taken up" in str(w.message)]
+    assert "and reports step 1: it did not go on from a checkpoint" in said
+    assert "tune.get_checkpoint()" in said
+    whole = Tune(scheduler())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        whole.run()
+    assert dict(made.study.curves) == dict(whole.scheduler.study.curves)
 
 
 def test_a_trial_that_cannot_be_started_is_a_failure():

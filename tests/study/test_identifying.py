@@ -41,7 +41,7 @@ def test_an_evaluation_in_stages_is_told_by_every_form(form):
     study = sw.Study({"x": sw.Real(0, 1)}, lam=0.1, stages=sw.Stages(9, eta=3))
     trial = study.next().trial
     study.tell(form(trial), 2.0, step=1)
-    study.tell(form(trial), 1.5)
+    study.tell(form(trial), 1.5, step=9)
     assert [report.step for report in study.curves[trial.number]] == [1, 9]
 
 

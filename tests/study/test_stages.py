@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Studies of evaluations in stages: actions, reports, verdicts, journals, and bad input."""
 
+import json
 import math
 import shutil
 from functools import cache
@@ -15,6 +16,8 @@ from stopwise.errors import InputError, InputTypeError
 from stopwise.record.outcomes import Pruned
 from stopwise.study.choosing import NothingLeftError
 from stopwise.study.external import ExternalStudy
+from stopwise.tools.report._curves_picture import curves_picture
+from stopwise.tools.report._facts import Facts
 
 SPACE = {"x": sw.Real(0.0, 1.0)}
 STAGES = sw.Stages([1, 3, 9])
@@ -168,13 +171,50 @@ def test_bad_reports_are_refused_and_nothing_is_lost(told: dict[str, Any], said:
         study.tell(trial, **told)
     assert study.curves == before
     study.tell(trial, 1.5, step=3)  # once more is harmless
-    study.tell(trial, 1.2)
+    study.tell(trial, 1.2, step=9)
     assert [report.step for report in study.curves[0]] == [1, 3, 9]
     study.tell(trial, 1.2)
     with pytest.raises(InputError, match="told already"):
         study.tell(trial, 1.3)
-    with pytest.raises(InputError, match="is done"):
-        study.tell(trial, 1.3, step=3)
+    for done in (None, True, False):
+        with pytest.raises(InputError, match=r"is done.*study.amend\(0"):
+            study.tell(trial, 1.3, step=3, done=done)
+
+
+def test_a_wrong_report_on_the_way_has_a_way_out() -> None:
+    study = begun()
+    trial = study.next().trial
+    study.tell(trial, 2.0, step=1)
+    with pytest.raises(InputError, match=r"study.drop\(0\) gives the trial up"):
+        study.tell(trial, 1.0, step=1)
+    with pytest.raises(InputError, match=r"cannot be amended.*study.drop\(0\)"):
+        study.amend(trial, 1.0)
+    study.drop(0)
+    assert study.spent == pytest.approx(1 / 9)
+
+
+@pytest.mark.parametrize("more", [{}, {"done": False}, {"done": True}])
+def test_a_value_without_a_step_is_none_of_the_last_stage(
+    more: dict[str, Any], tmp_path: Path
+) -> None:
+    study = begun(journal=tmp_path / "run.jsonl")
+    trial = study.next().trial
+    both = "trial 0 was handed out to step 1 of 9.*step=1, or step=9 if it was run to its end"
+    for given in (trial, trial.number, dict(trial.params)):
+        with pytest.raises(InputError, match=both):
+            study.tell(given, 0.7, **more)
+    assert study.curves == {}
+    assert study.spent == 0.0
+    study.tell(trial, 0.7, step=1)
+    with pytest.raises(InputError, match="handed out to step 1"):  # paused
+        study.tell(trial, 0.6, **more)
+    assert len(study.history) == 0
+    study.close()
+    study = sw.Study.resume(tmp_path / "run.jsonl")
+    study.tell(trial, 0.6, step=9)
+    study.tell(trial, 0.6)  # it was told: once more is harmless
+    assert [report.step for report in study.curves[0]] == [1, 9]
+    study.close()
 
 
 def test_only_a_trial_that_was_asked_for_reports_a_stage() -> None:
@@ -206,12 +246,42 @@ def test_a_diverged_trial_is_an_outcome_with_its_cost() -> None:
     assert study.best is not None
 
 
+def test_a_failure_has_the_step_that_was_told_and_one_cost(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    study = begun(journal=path)
+    first, second, third, fourth = (study.next().trial for _ in range(4))
+    for trial in (first, second, third):
+        study.tell(trial, 1.0, step=1)
+    study.tell(first, math.nan, 0.5, step=3)
+    study.tell(second, math.nan, step=5)  # it broke between two stages
+    study.tell(third, None, step=9)
+    study.tell(fourth, None)  # the step that it was to reach is the best guess
+    with pytest.raises(InputError, match="step=10"):
+        study.tell(study.next().trial, None, step=10)
+    study.close()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["step"] for line in lines if line.get("event") == "tell"] == [3, 5, 9, 0]
+    assert [o.cost for o in study.history] == pytest.approx([0.5, 5 / 9, 1.0, 1 / 9])
+    assert study.spent == pytest.approx(sum(o.cost for o in study.history))
+    rows = curves_picture(Facts(study)).rows
+    assert [row[3] for row in rows] == [o.cost for o in study.history[:3]]
+    assert sw.Study.load(path).history == study.history
+    learned = begun(cost="reported")
+    trial = learned.next().trial
+    learned.tell(trial, 1.0, 4.0, step=1)
+    learned.tell(trial, 1.0, 5.0, step=3)
+    with pytest.raises(InputError, match="step 3 already"):
+        learned.tell(trial, None, step=2)
+    learned.tell(trial, None, step=9)
+    assert learned.history[0].cost == 5.0  # as far as anybody knows
+
+
 def test_the_verdict_names_a_better_paused_value() -> None:
     study = begun(lam=1000.0)
     trials = [study.next().trial for _ in range(4)]
     for i, trial in enumerate(trials):
         study.tell(trial, 1.0 - 0.1 * i, step=1)
-    study.tell(trials[0], 0.95)
+    study.tell(trials[0], 0.95, step=9)
     verdict = study.should_stop()
     assert verdict.stop
     assert "Trial 3 is paused at step 1 of 9 with 0.7" in verdict.reason
@@ -246,6 +316,47 @@ def test_limits_on_trials_and_money() -> None:
     assert study.should_stop().rule == "exhausted"
     with pytest.raises(NothingLeftError, match="nothing left to start"):
         study.next()
+
+
+def test_a_rule_that_counts_counts_what_was_begun_and_ends() -> None:
+    study = begun(stages=27, stopping=sw.stopping.FixedTrials(6))
+    for _ in range(60):
+        verdict = study.should_stop()
+        if verdict.stop:
+            break
+        action = study.next()
+        x, step = action.trial.params["x"], action.to_step or 27
+        jump = 0.3 * (x > 0.2) * (step == 27)  # most runs are left just before their end
+        study.tell(action.trial, (x - 0.3) ** 2 + jump + 0.02 * step / 27, step=step)
+    assert verdict.stop
+    assert verdict.rule == "fixed"
+    assert "6 of 6 trials begun after the initial design" in verdict.reason
+    assert len(study.curves) == study.n_initial + 6
+    assert len(study.history) < 6
+    [replayed] = sw.replay(study, study.rules)
+    assert replayed.verdict is not None
+    assert replayed.verdict.value == verdict.value
+
+
+@pytest.mark.parametrize("options", [{"max_trials": 2}, {"max_trials": 2, "budget": 9.0}])
+def test_at_the_cap_the_verdict_and_the_next_action_agree(options: dict[str, Any]) -> None:
+    study = begun(**options)
+    first, second = study.next(), study.next()
+    verdict = study.should_stop()
+    assert verdict.stop
+    assert verdict.rule == "max-trials"
+    assert "nothing new can be begun now (2 of at most 2 trials are begun)" in verdict.reason
+    assert "2 still running" in verdict.reason
+    with pytest.raises(NothingLeftError):
+        study.next()
+    study.tell(first.trial, 0.5, step=first.to_step)
+    assert not study.should_stop().stop  # there is something to continue
+    assert study.next().trial == first.trial
+    assert study.should_stop().stop
+    with pytest.raises(NothingLeftError):
+        study.next()
+    study.tell(second.trial, 0.4, step=second.to_step)
+    assert not study.should_stop().stop
 
 
 def test_ask_is_the_special_case_of_a_whole_evaluation() -> None:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """minimize with stages: generators, report, executors, resumes, and objectives that misbehave."""
 
+import json
 import math
 import runpy
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -48,11 +50,48 @@ def test_a_generator_and_a_callback_are_the_same_study() -> None:
     assert True in answers
 
 
+def test_an_objective_that_does_not_return_when_it_is_to_end_is_ended() -> None:
+    reported, errors = [], []
+
+    def deaf(params: dict[str, Any], report: Any) -> None:
+        for step in range(1, 15):  # beyond the last one, too
+            try:
+                report(step, value(params, step))
+            except InputError as error:
+                errors.append(str(error))
+                raise
+            reported.append(step)
+
+    def threads() -> list[threading.Thread]:
+        return [t for t in threading.enumerate() if t.name == "stopwise-run"]
+
+    def run_to_the_end() -> sw.Result:
+        result = run(deaf)
+        for thread in threads():
+            thread.join(10.0)
+        return result
+
+    with pytest.warns(UserWarning, match="return when report answers False"):
+        result = run_to_the_end()
+    assert threads() == []
+    whole = run(train)
+    assert (result.best, result.spent, result.verdict) == (whole.best, whole.spent, whole.verdict)
+    curves = result._study.curves
+    assert len(reported) == sum(curve[-1].step for curve in curves.values())  # what is paid
+    assert len(errors) == len(curves)
+    assert any("trial 0 reports step" in said for said in errors)
+    assert all("Return when report answers False" in said for said in errors)
+
+
 def test_threads_run_trials_in_stages_and_processes_are_refused() -> None:
     with ThreadPoolExecutor(2) as executor:
         result = run(train, executor=executor)
     assert result.verdict.stop
     assert result.best is not None
+    with ThreadPoolExecutor(3) as executor:
+        capped = run(train, executor=executor, max_trials=2)  # fewer than could run at once
+    assert len(capped._study.curves) == 2
+    assert capped.best is not None
     with ProcessPoolExecutor(1) as processes, pytest.raises(InputError, match="ThreadPool"):
         run(train, executor=processes)
 
@@ -145,6 +184,27 @@ def test_a_curve_that_ends_early_is_a_failure() -> None:
     result = run(lambda _: iter([(1, 1.0)]), max_trials=4)
     assert result.best is None
     assert "ended at step 1 of 9 without a word" in result.history[0].message
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_a_run_that_ends_between_two_stages_is_charged_to_its_last_step(
+    breaks: bool,  # noqa: FBT001  a parameter of the test
+    tmp_path: Path,
+) -> None:
+    def early(params: dict[str, Any]) -> Iterator[tuple[int, float, float]]:
+        for step in range(1, 6):
+            yield step, value(params, step), 2.0 * step
+        if breaks:
+            raise RuntimeError("out of memory")
+
+    for cost, unit in ((None, 1 / 9), ("reported", 2.0)):
+        path = tmp_path / f"{cost}.jsonl"
+        failed = run(early, cost=cost, max_trials=1, journal=path).history[0]
+        said = "RuntimeError: out of memory" if breaks else "the run ended at step 5 of 9"
+        assert said in failed.message
+        assert failed.cost == pytest.approx(5 * unit)
+        [told] = [json.loads(line) for line in path.open() if '"event": "tell"' in line]
+        assert told["step"] == 5
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -58,6 +59,7 @@ class RayBridge:
         self.study: Study | None = None
         self.foreign: ForeignSpace | None = None
         self._answer: tuple[tuple[int, int], Verdict] | None = None
+        self._has_warned = False
 
     def open(self, param_space: Mapping[str, Any]) -> Study:
         """Begin a study over a param_space."""
@@ -153,3 +155,17 @@ class RayBridge:
         if self._answer is None or self._answer[0] != at:
             self._answer = at, study.should_stop()
         return self._answer[1]
+
+    def warn_if_anew(self, trial_id: str, number: int, step: int) -> None:
+        """Warn once if a trial that was taken up begins anew, without its checkpoint."""
+        study, _ = self.opened
+        reached = study.curves[number][-1].step
+        if self._has_warned or step > reached:
+            return
+        self._has_warned = True
+        message = (
+            f"trial {trial_id} was taken up after step {reached} and reports step {step}: it did"
+            " not go on from a checkpoint, and is run, and paid for, again. Report a checkpoint"
+            " at each stage, and begin from tune.get_checkpoint() if there is one."
+        )
+        warnings.warn(message, stacklevel=4)

@@ -135,6 +135,8 @@ class StopwiseScheduler(TrialScheduler):
             return str(TrialScheduler.STOP)
         if trial.trial_id in self._taken_up:
             self._taken_up.remove(trial.trial_id)
+            if not result.get("done"):  # Ray repeats a last result
+                self._bridge.warn_if_anew(trial.trial_id, ours.number, self._step(result))
         if self._told(ours, result) or bool(result.get("done")):
             self._end(ours, result)
             return str(TrialScheduler.STOP)
@@ -259,7 +261,9 @@ class StopwiseScheduler(TrialScheduler):
         if step <= reached:
             return False  # told before a restart, or Ray's repetition of the last result
         if value is None:
-            self._fail(trial, result, f"{self._bridge.metric!r} is no finite number at {step}")
+            self._fail(
+                trial, result, f"{self._bridge.metric!r} is no finite number at {step}", step
+            )
             return True
         due = self._stages.after(reached)
         if step > due:
@@ -277,12 +281,18 @@ class StopwiseScheduler(TrialScheduler):
         self._running.pop(trial.number, None)
         if self._is_open(trial):
             last, step = self._stages.last, self._step(result)
-            self._fail(trial, result, f"the trial ended at step {step} of {last} without a word")
+            why = f"the trial ended at step {step} of {last} without a word"
+            self._fail(trial, result, why, step)
 
-    def _fail(self, trial: Trial, result: Mapping[str, Any] | None, why: str) -> None:
+    def _fail(
+        self, trial: Trial, result: Mapping[str, Any] | None, why: str, step: int | None = None
+    ) -> None:
         study, _ = self._bridge.opened
         self._running.pop(trial.number, None)
-        study.tell(trial, None, self._paid(trial, result), message=why)
+        curve = study.curves.get(trial.number)
+        reached = curve[-1].step if curve else 1
+        at = step if step is not None and reached <= step <= self._stages.last else None
+        study.tell(trial, None, self._paid(trial, result), step=at, message=why)
 
     def _paid(self, trial: Trial, result: Mapping[str, Any] | None) -> float | None:
         """What a trial has cost so far; after a restart Ray may have begun to count anew."""

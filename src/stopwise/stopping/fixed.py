@@ -11,7 +11,7 @@ from typing import ClassVar
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.traces import Signal
 from stopwise.stopping._checks import check_count
-from stopwise.stopping.signals import EVALUATIONS, evaluations
+from stopwise.stopping.signals import BEGUN, EVALUATIONS, evaluations
 from stopwise.stopping.threshold_rule import Boundary, SignalRecord, ThresholdRule
 from stopwise.stopping.traits import RuleTraits
 
@@ -20,7 +20,8 @@ from stopwise.stopping.traits import RuleTraits
 class FixedTrials(ThresholdRule):
     r"""Stop at :math:`t = n`: n evaluations after the initial design.
 
-    Assumes that somebody knows beforehand how many are worth it.
+    Assumes that somebody knows beforehand how many are worth it. With stages, evaluations count
+    when they are begun.
 
     Args:
         n: How many evaluations.
@@ -51,4 +52,5 @@ class FixedTrials(ThresholdRule):
 
     def sentence(self, now: Signal, level: float) -> str:
         """How many evaluations there were, of how many."""
-        return f"{now.value:g} of {level} evaluations after the initial design"
+        what = "trials begun" if BEGUN in now.facts else "evaluations"
+        return f"{now.value:g} of {level} {what} after the initial design"

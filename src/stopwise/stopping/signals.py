@@ -84,6 +84,8 @@ EVALUATIONS = SignalKind(
     "evaluations", "linear", "trials after the initial design", "values", PURE_NUMBER
 )
 
+BEGUN = "begun"  # a fact of evaluations in stages: those that were begun are counted
+
 
 def gain_per_cost(snapshot: Snapshot, acquisition: Bindable | None = None) -> Signal:
     """The best remaining candidate's log gain per cost, with its gain, cost and certainty.

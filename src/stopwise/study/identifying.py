@@ -161,6 +161,15 @@ def _not_told(context: StudyContext, number: int) -> InputError:
     if _is_given_up(context, number):
         return _given_up(number)
     pending = number in context.state.pending
+    reached = context.state.staged.latest.get(number)
+    if pending and reached is not None:
+        goes_on = (
+            f"trial {number} is at step {reached.step} and has no final value yet: what was told"
+            " on the way cannot be amended."
+        )
+        return InputError(
+            f"{goes_on} Go on with it, or give it up: study.drop({number})."
+        ).or_in_shell(f"{goes_on} Go on with it, or give it up: stopwise drop JOURNAL {number}.")
     what = "is pending: tell it" if pending else "was not asked of this study"
     return InputError(f"trial {number} {what}. What can be amended was told: {_told(context)}.")
 

@@ -272,8 +272,9 @@ class Study(StagedStudy):
             message: Why the evaluation failed, if it did.
             outcomes: What was measured besides, by name: each outcome that has ``limits``, and
                 any others.
-            step: With stages, the step that was reached; the last one if left out. The cost is
-                then what the trial has cost so far, all its steps together.
+            step: With stages, the step that was reached. It may be left out of data from
+                elsewhere and of a trial that was handed out to its last step. The cost is then
+                what the trial has cost so far, all its steps together.
             done: Whether the trial has ended; by default if it is at its last step.
         """
         began = time.perf_counter()

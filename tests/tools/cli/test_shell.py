@@ -160,6 +160,22 @@ def test_negative_values_failures_outcomes_and_data_from_elsewhere(begin):
     assert (third.params, third.charged) == ({"x": 0.5, "kind": "a"}, False)
 
 
+def test_a_stage_is_told_with_its_step(tmp_path):
+    journal = tmp_path / "run.jsonl"
+    with sw.Study({"x": sw.Real(0, 1)}, lam=0.01, stages=sw.Stages([1, 9]), journal=journal) as s:
+        s.next()
+    refused = stopwise("tell", journal, 0, 0.7)
+    assert refused.code == 2
+    assert "handed out to step 1 of 9" in refused.err
+    assert "--step 1, or --step 9" in refused.err
+    assert sw.Study.load(journal).curves == {}
+    told = stopwise("tell", journal, 0, 0.7, "--step", 1)
+    assert told.out.startswith("trial 0 gave 0.7 at step 1, at a cost of 0.1111 so far")
+    told = stopwise("tell", journal, 0, 0.5, "--step", 9)
+    assert told.out.startswith("trial 0 gave 0.5, at a cost of 1")
+    assert [r.step for r in sw.Study.load(journal).curves[0]] == [1, 9]
+
+
 def test_data_off_a_table_are_told_by_an_option(tmp_path):
     journal = tmp_path / "table.jsonl"
     rows = [{"x": x} for x in (0.0, 1.0, 2.0)]

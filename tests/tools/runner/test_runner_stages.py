@@ -2,6 +2,7 @@
 """``stopwise run`` in stages: programs that are paused, taken up again, left, killed and wrong."""
 
 import contextlib
+import json
 import re
 import shutil
 import signal
@@ -15,6 +16,7 @@ import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.tools.runner import description, load, load_study, new_study, run_trials
 from stopwise.tools.runner.process import RunningProgram
+from tests.support.commands import stopwise
 from tests.support.processes import is_gone, state_of
 from tests.support.repository import ROOT, SUPPORT
 
@@ -144,6 +146,20 @@ def test_a_paused_program_stands_still_and_ends_with_the_run(tmp_path):
     assert states(tmp_path) == {}
 
 
+def test_a_program_that_ignores_its_checkpoint_is_said_to_begin_anew(tmp_path):
+    slow = trouble("", PAUSE="0.02")
+    path = written(tmp_path, pause="checkpoint", more="", rest=slow)
+    assert "The command does not mention {checkpoint}" in description(load(path))
+    _, study, lines = driven(path)
+    [said] = [line for line in lines if "did not go on from" in line]
+    assert re.match(r"trial \d had come to step \d and prints step 1 again", said)
+    assert study.best is not None
+    (tmp_path / "good").mkdir()
+    path = written(tmp_path / "good", pause="checkpoint", rest=slow)
+    assert "does not mention" not in description(load(path))
+    assert not [line for line in driven(path)[2] if "did not go on from" in line]
+
+
 def test_two_programs_run_at_a_time(tmp_path):
     running = []
 
@@ -177,6 +193,24 @@ def test_what_is_wrong_fails_the_trial_and_nothing_told_is_lost(tmp_path, what, 
     assert study.curves[failed.number][0].step == 1  # what was told before
     assert failed.cost >= study.curves[failed.number][-1].cost > 0.0
     assert any(f"trial {failed.number} failed after" in line for line in lines)
+
+
+@pytest.mark.parametrize(("what", "step"), [("nan", 2), ("silent", 2), ("skip", 4), ("crash", 2)])
+def test_a_program_that_fails_is_charged_to_the_step_that_it_came_to(tmp_path, what, step):
+    rest = "[failures]\nstop_after = 1\n" + trouble(what)
+    stopwise("run", written(tmp_path, rest=rest))
+    lines = (tmp_path / "tune.jsonl").read_text().splitlines()
+    [told] = [line for line in map(json.loads, lines) if line.get("event") == "tell"]
+    assert told["step"] == step
+    assert told["cost"] == pytest.approx(step / 9)  # a known cost, spread evenly
+
+
+def test_values_on_the_way_are_on_record(tmp_path):
+    rest = "[failures]\nstop_after = 1\n" + trouble("crash")
+    ended = stopwise("run", written(tmp_path, rest=rest))
+    assert ended.code == 3
+    assert "run again to go on with other trials" in ended.out
+    assert "No value is on record" not in ended.out
 
 
 def test_a_value_after_the_last_stage_is_said_and_not_told(tmp_path):

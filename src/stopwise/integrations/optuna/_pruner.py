@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ from stopwise.integrations.optuna._space import Axes, Distributions
 
 WORTH = "stopwise:worth_going_on"  # a system attribute of the trial: times its price, by step
 _SIZES = RefitAtSizes(always_up_to=30, part=7)
+_SHOWN = 6  # steps in a message
 
 
 class StopwisePruner(BasePruner):
@@ -60,10 +62,13 @@ class StopwisePruner(BasePruner):
         self._stages = checked
         self._cost = cost
         self._fit: tuple[list[tuple[int, int, float]], CurveFit] | None = None
+        self._looked_at = -1  # the latest trial at which the steps of finished ones were looked at
+        self._has_warned = False
 
     def prune(self, study: Study, trial: FrozenTrial) -> bool:
         """Whether to end a trial at the step that it has reported."""
         sign = 1.0 if direction_of(study) == "minimize" else -1.0
+        self._warn_of_steps(study, trial)
         step = trial.last_step
         at_stage = step in self._stages.steps and step != self._stages.last
         if step is None or not at_stage or not _searched(trial):
@@ -79,6 +84,26 @@ class StopwisePruner(BasePruner):
         said = {**trial.system_attrs.get(WORTH, {}), str(step): worth}
         study._storage.set_trial_system_attr(trial._trial_id, WORTH, said)  # noqa: SLF001
         return worth <= 1.0
+
+    def _warn_of_steps(self, study: Study, trial: FrozenTrial) -> None:
+        """Warn once if a finished trial did not report at the stages, or ended before the last."""
+        if self._has_warned or trial.number <= self._looked_at:
+            return
+        self._looked_at = trial.number
+        for other in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+            steps = sorted(other.intermediate_values)
+            at_stages = set(steps).intersection(self._stages.steps)
+            if not steps or (at_stages and steps[-1] >= self._stages.last):
+                continue
+            self._has_warned = True
+            message = (
+                f"trial {other.number} is complete and reported at steps {_in_words(steps)}, where"
+                f" the stages of StopwisePruner are {self._stages}: it decides at these alone, and"
+                f" takes a final value for that of step {self._stages.last}. Steps count from 1:"
+                " in a loop that begins at 0, report(value, step + 1); or give other stages."
+            )
+            warnings.warn(message, stacklevel=4)  # the line of should_prune
+            return
 
     def _log_worth(
         self,
@@ -142,6 +167,13 @@ class StopwisePruner(BasePruner):
             return 1.0
         advice = "A cost function takes the params, one dict, and returns what they cost."
         return as_number("a cost", self._cost(dict(trial.params)), advice)
+
+
+def _in_words(steps: list[int]) -> str:
+    """Steps, shortened if they are many."""
+    if len(steps) <= _SHOWN:
+        return ", ".join(map(str, steps))
+    return f"{steps[0]}, {steps[1]}, ..., {steps[-1]}"
 
 
 def _searched(trial: FrozenTrial) -> Distributions:

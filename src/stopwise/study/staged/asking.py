@@ -179,9 +179,10 @@ class StagedAsking:
 
     def _nothing_left(self) -> NothingLeftError:
         state = self._context.state
+        ended, running = len(state.history), len(state.staged.running)
         why = (
-            f"there is nothing left to start or to continue: {len(state.history)} trials have"
-            f" ended, {len(state.pending)} are begun"
+            f"there is nothing left to start or to continue: {ended} of {state.next} trials"
+            f" {'has' if ended == 1 else 'have'} ended, {running} being run"
         )
         return NothingLeftError.of(why, method="next")
 

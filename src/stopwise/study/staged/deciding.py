@@ -17,9 +17,9 @@ from stopwise.core.traces import Signal, Trace
 from stopwise.errors import InputError
 from stopwise.record.events import SignalsRecorded
 from stopwise.stopping import StoppingRule, Verdict
-from stopwise.stopping.signals import EVALUATIONS, GAIN_PER_COST, NOTHING_REMAINS
+from stopwise.stopping.signals import BEGUN, EVALUATIONS, GAIN_PER_COST, NOTHING_REMAINS
 from stopwise.study.context import StudyContext
-from stopwise.study.hard_limits import failures_verdict
+from stopwise.study.hard_limits import CAP, EXHAUSTED, failures_verdict
 from stopwise.study.staged.choosing import StagedChoosing
 from stopwise.study.staged.design import StagedDesign
 
@@ -38,9 +38,12 @@ def check_rules(rules: Iterable[StoppingRule]) -> None:
 class StagedSignals:
     """Records the signals of a study with stages, one at each report."""
 
-    def __init__(self, context: StudyContext, choosing: StagedChoosing) -> None:
+    def __init__(
+        self, context: StudyContext, choosing: StagedChoosing, design: StagedDesign
+    ) -> None:
         self._context = context
         self._choosing = choosing
+        self._design = design
 
     @property
     def traces(self) -> dict[str, Trace]:
@@ -76,9 +79,10 @@ class StagedSignals:
 
     def _signal(self, key: str) -> Signal:
         state = self._context.state
-        n, finished = state.tellings, len(state.history.succeeded)
-        if key == EVALUATIONS.key:
-            return Signal(n, n, float(finished))
+        n = state.tellings
+        if key == EVALUATIONS.key:  # begun ones: a run that is left is never finished
+            begun = float(max(state.next - self._design.wanted, 0))
+            return Signal(n, n, begun, {BEGUN: begun})
         options = self._choosing.options()
         if options.prospects is None:
             return Signal(n, n, -math.inf, dict(NOTHING_REMAINS))
@@ -134,13 +138,14 @@ class StagedDeciding:
         failed = failures_verdict(state.history)
         if failed is not None:
             return failed
-        if not self._design.is_begun and (self._design.next() is not None or state.pending):
+        is_begun = self._design.is_begun
+        if not is_begun and self._design.next() is not None:
             return Verdict.not_yet("initial", self._design.words())
-        if not state.reports:
+        options = self._choosing.options() if state.reports else None
+        if options is None or options.prospects is None:
             return self._nothing_left()
-        options = self._choosing.options()
-        if options.prospects is None and not state.staged.running:
-            return self._nothing_left()
+        if not is_begun:
+            return Verdict.not_yet("initial", self._design.words())
         if not math.isfinite(options.best):
             n = len(state.pending)
             return Verdict.not_yet(
@@ -150,14 +155,25 @@ class StagedDeciding:
         return next((v for v in verdicts if v.stop), verdicts[0])
 
     def _nothing_left(self) -> Verdict:
-        """Stop: nothing can be started or continued."""
+        """Stop: nothing can be started or continued; while trials run, until one reports."""
         state, budget = self._context.state, self._context.budget.total
+        if state.staged.running:
+            return self._nothing_beside()
         if budget is not None:
             spent = f"{quantity(state.spent)} of the budget of {quantity(budget)} are spent"
             sentence = f"{spent}, and no start or continuation is expected to be affordable"
             return Verdict(True, "budget", state.spent, budget, f"{sentence}: stop")  # noqa: FBT003
         sentence = f"all {state.asked} trials have ended, and no other can be started"
-        return Verdict.at_least("exhausted", state.asked, state.asked, sentence)
+        return Verdict.at_least(EXHAUSTED, state.asked, state.asked, sentence)
+
+    def _nothing_beside(self) -> Verdict:
+        """Stop beginning: nothing can be started or continued beside the trials that run."""
+        state, most = self._context.state, self._context.options.max_trials
+        is_capped = most is not None and state.asked >= most
+        cap = f" ({state.asked} of at most {most} trials are begun)" if is_capped else ""
+        sentence = f"nothing new can be begun now{cap}; tell what is running, and ask again"
+        name = CAP if is_capped else EXHAUSTED
+        return Verdict.at_least(name, state.asked, state.asked, sentence)
 
     def _paused(self) -> str:
         """The paused trial with a better value than the result, and the price of finishing it."""

@@ -85,7 +85,7 @@ class StagedLoop:
         """The run of a trial; begun anew if it was paused in a process that has ended."""
         number = trial.number
         if number not in self._runs:
-            self._runs[number] = Run(self._objective, dict(trial.params))
+            self._runs[number] = Run(self._objective, dict(trial.params), number)
             curve = self._study.curves.get(number)
             self._before[number] = (curve[-1].cost, curve[-1].step) if curve else (0.0, 0)
             self._seconds[number] = 0.0
@@ -93,12 +93,11 @@ class StagedLoop:
 
     def _tell(self, action: Action, advanced: Advanced) -> None:
         """Tell what a leg reported, and how it ended."""
-        trial, last = action.trial, self._stages.last
-        number = trial.number
+        trial, number = action.trial, action.trial.number
         base, reached = self._before[number]
         self._seconds[number] += advanced.seconds
         seconds = base + self._seconds[number] if self._cost == "seconds" else None
-        told, ended = reached, advanced.ended
+        told = reached
         for step, value, cost in advanced.reports:
             if step not in self._stages.steps or step <= reached:
                 continue
@@ -109,14 +108,27 @@ class StagedLoop:
                 self._end(number)  # at its last step, or it has diverged
                 return
         self._before[number] = base, max(told, reached)
-        if ended:
+        if advanced.ended:
             self._end(number)
-            where = f"the run ended at step {told} of {last} without a word"
-            advice = "it is to report up to its last stage"
-            message = advanced.error or f"{where}: {advice}"
-            self._study.tell(trial, None, seconds, step=last, message=message)
+            self._tell_end(trial, advanced, told, seconds)
         elif told < (action.to_step or 0):
             self._refuse(advanced, action)
+
+    def _tell_end(
+        self, trial: Trial, advanced: Advanced, told: int, seconds: float | None
+    ) -> None:
+        """Tell that a run has ended before its last stage, with what it has cost until then."""
+        at, last, paid = told, self._stages.last, seconds
+        if advanced.reports:
+            step, _, cost = advanced.reports[-1]
+            at = max(step, told)
+            if self._cost == "reported" and cost is not None:
+                paid = self._before[trial.number][0] + cost
+        where = f"the run ended at step {at} of {last} without a word"
+        message = advanced.error or f"{where}: it is to report up to its last stage"
+        # How far a run came that raised before it reported anything is not known.
+        known = at > 0 and (advanced.reports or not advanced.error)
+        self._study.tell(trial, None, paid, step=at if known else None, message=message)
 
     def _refuse(self, advanced: Advanced, action: Action) -> None:
         """Refuse reports that pass a stage by."""

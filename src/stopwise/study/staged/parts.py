@@ -77,7 +77,7 @@ def staged_parts(
     raw, restarts = min(search.raw, _LIGHT.raw), min(search.restarts, _LIGHT.restarts)
     lighter = Search(raw, restarts, narrow=False)
     choosing = StagedChoosing(context, stages, beliefs, lighter)
-    signals = StagedSignals(context, choosing)
+    signals = StagedSignals(context, choosing, design)
     deciding = StagedDeciding(context, stages, signals, choosing, design, list(rules))
     asking = StagedAsking(context, stages, choosing, design)
     return StagedParts(design, signals, deciding, asking, StagedTelling(context, stages))

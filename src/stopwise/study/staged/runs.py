@@ -12,6 +12,7 @@ import inspect
 import queue
 import threading
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
@@ -23,6 +24,14 @@ HOW = (
     " argument and calls report(step, value), which says whether to go on"
 )
 _END = object()
+_RUNS_ON = (
+    "an objective went on after report had answered False, and was ended by an error in its next"
+    " report: return when report answers False, since what is run after it is not told"
+)
+
+
+class _AfterTheEndError(InputError):
+    """A report of a run that was told to end."""
 
 
 class Advanced(NamedTuple):
@@ -42,11 +51,12 @@ class Advanced(NamedTuple):
 
 
 class Run:
-    """One evaluation, as far as it has gone."""
+    """One evaluation, as far as it has gone; with the number of its trial, for messages."""
 
-    def __init__(self, objective: Callable[..., Any], params: dict[str, Any]) -> None:
+    def __init__(self, objective: Callable[..., Any], params: dict[str, Any], number: int) -> None:
         self._objective = objective
         self._params = params
+        self._number = number
         self._reports: Iterator[Any] | None = None
         self._step = 0
 
@@ -57,7 +67,7 @@ class Run:
         while not reports or reports[-1][0] < to_step:
             try:
                 if self._reports is None:
-                    self._reports = _begun(self._objective, self._params)
+                    self._reports = _begun(self._objective, self._params, self._number)
                 given = next(self._reports)
             except StopIteration:
                 return Advanced(reports, time.perf_counter() - begin, ended=True)
@@ -96,9 +106,9 @@ def takes_report(objective: Callable[..., Any]) -> bool:
         return False
 
 
-def _begun(objective: Callable[..., Any], params: dict[str, Any]) -> Iterator[Any]:
+def _begun(objective: Callable[..., Any], params: dict[str, Any], number: int) -> Iterator[Any]:
     if takes_report(objective):
-        return _Waiting(objective, params)
+        return _Waiting(objective, params, number)
     returned = objective(params)
     if isinstance(returned, Generator) or hasattr(returned, "__next__"):
         return returned  # type: ignore[no-any-return]
@@ -118,13 +128,15 @@ def _report(given: Any) -> tuple[int, Any, Any]:  # noqa: ANN401  what the user 
 class _Waiting(Iterator[Any]):
     """The reports of a function in a thread, which waits after each until it is to go on."""
 
-    def __init__(self, objective: Callable[..., Any], params: dict[str, Any]) -> None:
+    def __init__(self, objective: Callable[..., Any], params: dict[str, Any], number: int) -> None:
+        self._number = number
         self._said: queue.Queue[Any] = queue.Queue()
         self._answers: queue.Queue[bool] = queue.Queue()
         self._thread = threading.Thread(
             target=self._run, args=(objective, params), daemon=True, name="stopwise-run"
         )
         self._is_begun = self._is_over = False
+        self._is_told = False  # that the run is to end
 
     def __next__(self) -> Any:  # noqa: ANN401  what the user reports
         if self._is_over:
@@ -151,6 +163,9 @@ class _Waiting(Iterator[Any]):
     def _run(self, objective: Callable[..., Any], params: dict[str, Any]) -> None:
         try:
             objective(params, report=self._report)
+        except _AfterTheEndError as error:
+            self._said.put(error)
+            warnings.warn(_RUNS_ON, stacklevel=1)
         except BaseException as error:  # noqa: BLE001  it is raised where it is waited for
             self._said.put(error)
         else:
@@ -158,7 +173,16 @@ class _Waiting(Iterator[Any]):
 
     def _report(self, step: int, value: Any, cost: Any = None) -> bool:  # noqa: ANN401
         """Report a value; True if the run is to go on."""
-        if self._is_over:
-            return False
-        self._said.put((step, value, cost))
-        return self._answers.get()
+        if self._is_told:
+            message = (
+                f"trial {self._number} reports step {shown(step)} after report has answered False:"
+                " its run is to end, and nothing more is told of it. Return when report answers"
+                " False."
+            )
+            raise _AfterTheEndError(message)
+        goes_on = False
+        if not self._is_over:
+            self._said.put((step, value, cost))
+            goes_on = self._answers.get()
+        self._is_told = not goes_on
+        return goes_on

@@ -49,20 +49,43 @@ class StagedTelling:
         message: str,
     ) -> StageReported | TrialTold | None:
         """The event; None if this very report was told before."""
-        at = self._stages.last if step is None else self._checked_step(step)
         number = trial.number if isinstance(trial, Trial) else self._context.state.next
         outcome, _ = outcome_told(self._context, number, value, message, None)
+        if step is None and outcome.value is not None:
+            self._check_handed_to_last(trial)
         if outcome.value is None:
-            self._check_goes_on(trial, value, at, done)
-            return self._told(trial, value, cost, None, charge=charge, message=message)
+            ended_at = None if step is None else self._checked_end(trial, step)
+            self._check_goes_on(trial, value, ended_at, done)
+            return self._failed(trial, value, cost, ended_at, charge=charge, message=message)
+        at = self._stages.last if step is None else self._checked_step(step)
         if done is None:
             done = at == self._stages.last
         self._check_done(trial, at, done=done)
-        if done:
-            return self._told(trial, value, cost, at, charge=charge, message=message)
-        return self._reported(trial, outcome.value, cost, at)
+        if not done:
+            return self._reported(trial, outcome.value, cost, at)
+        return self._told(trial, value, cost, at, charge=charge, message=message)
 
     def _told(
+        self,
+        trial: Trial | Mapping[str, Any],
+        value: Value,
+        cost: float | None,
+        at: int,
+        *,
+        charge: bool | None,
+        message: str,
+    ) -> TrialTold | None:
+        """The event of a trial that has ended with its final value."""
+        if was_told(self._context, trial, value, cost, charge=charge, message=message):
+            return None
+        before = self._before(trial)
+        if before is not None and not self._is_told(trial):
+            self._check_forward(before, at)
+        told = observation_of(self._context, trial, value, cost, charge=charge, message=message)
+        self._check_cost(before, told.cost)
+        return TrialTold(told, step=at)
+
+    def _failed(
         self,
         trial: Trial | Mapping[str, Any],
         value: Value,
@@ -72,19 +95,12 @@ class StagedTelling:
         charge: bool | None,
         message: str,
     ) -> TrialTold | None:
-        """The event of a trial that has ended, with its final value or without one."""
+        """The event of a trial that has ended without a final value, at a step if that is told."""
         if was_told(self._context, trial, value, cost, charge=charge, message=message):
             return None
-        if isinstance(trial, Trial) and self._context.state.observed(trial.number) is not None:
-            observation_of(  # refuses it: it was told
-                self._context, trial, value, cost, charge=charge, message=message
-            )
-        before = self._before(trial)
-        if at is not None and before is not None:
-            self._check_forward(before, at)
-        paid = cost
-        if paid is None and at is None and isinstance(trial, Trial):  # it ended on the way
-            paid = self._paid_until_end(trial, before)
+        before, paid = self._before(trial), cost
+        if paid is None and isinstance(trial, Trial) and not self._is_told(trial):
+            paid = self._paid_until_end(trial, before, at)
         told = observation_of(self._context, trial, value, paid, charge=charge, message=message)
         self._check_cost(before, told.cost)
         reached = before.step if before is not None else 0
@@ -108,6 +124,23 @@ class StagedTelling:
 
     # ------------------------------------------------------------------ checks
 
+    def _check_handed_to_last(self, trial: Trial | Mapping[str, Any]) -> None:
+        """Refuse a value without a step of a trial that was handed out to an earlier stage."""
+        state, last = self._context.state, self._stages.last
+        if not isinstance(trial, Trial) or trial.number not in state.pending:
+            return
+        legs = state.staged.legs.get(trial.number)
+        if not legs or (to_step := legs[-1].to_step) == last:
+            return
+        handed = f"trial {trial.number} was handed out to step {to_step} of {last}, and its value"
+        raise InputError(
+            f"{handed} is told without a step: give step={to_step}, or step={last} if it was run"
+            " to its end. Nothing was told."
+        ).or_in_shell(
+            f"{handed} is told without a step: give --step {to_step}, or --step {last} if it was"
+            " run to its end. Nothing was told."
+        )
+
     def _checked_step(self, step: object) -> int:
         at = checked_whole("step", step)
         if at not in self._stages.steps:
@@ -118,11 +151,19 @@ class StagedTelling:
             raise InputError(message)
         return at
 
-    def _check_goes_on(self, trial: Any, value: object, at: int, done: object) -> None:  # noqa: ANN401
+    def _checked_end(self, trial: Trial | Mapping[str, Any], step: object) -> int:
+        """The step at which a trial has ended without a value; it may be between two stages."""
+        at, before = checked_whole("step", step, most=self._stages.last), self._before(trial)
+        if before is not None and at < before.step:
+            self._check_forward(before, at)
+        return at
+
+    def _check_goes_on(self, trial: Any, value: object, at: int | None, done: object) -> None:  # noqa: ANN401
         """Refuse a trial that goes on without a value."""
         if done is False and not isinstance(value, Pruned):
+            where = "" if at is None else f" at step {at}"
             message = (
-                f"{_name(trial)} goes on (done=False) and has no value at step {at}, but"
+                f"{_name(trial)} goes on (done=False) and has no value{where}, but"
                 f" {shown(value)}: leave out done= to report that it has diverged, or report a"
                 " number. Nothing was told."
             )
@@ -131,6 +172,8 @@ class StagedTelling:
     def _check_done(self, trial: Any, at: int, *, done: bool) -> None:  # noqa: ANN401
         last = self._stages.last
         if done and at < last:
+            if self._is_told(trial):
+                self._pending(trial, at)  # refuses it
             message = (
                 f"{_name(trial)} is done at step {at} of {last}: a final value is one of the last"
                 f" stage. Tell it with done=False and go on, or give it up: study.tell(trial,"
@@ -145,7 +188,9 @@ class StagedTelling:
         if at <= before.step:
             message = (
                 f"trial {before.trial} is at step {before.step} already (value {before.value!r}),"
-                f" and step {at} is told: steps go forward, and each is told once."
+                f" and step {at} is told: steps go forward, and each is told once. If what was"
+                f" told is wrong, study.drop({before.trial}) gives the trial up; a final value"
+                " can be amended."
             )
             raise InputError(message)
 
@@ -170,7 +215,15 @@ class StagedTelling:
             return pending
         if self._context.state.observed(trial.number) is None:
             raise absent(self._context, trial.number)
-        raise InputError(f"trial {trial.number} is done, and a value at step {at} is told of it.")
+        message = (
+            f"trial {trial.number} is done, and a value at step {at} is told of it: its final"
+            f" value is corrected by study.amend({trial.number}, value=..., cost=...)."
+        )
+        raise InputError(message)
+
+    def _is_told(self, trial: Trial | Mapping[str, Any]) -> bool:
+        """Whether a trial was told to its end."""
+        return isinstance(trial, Trial) and self._context.state.observed(trial.number) is not None
 
     def _before(self, trial: Trial | Mapping[str, Any]) -> Report | None:
         if not isinstance(trial, Trial):
@@ -185,18 +238,26 @@ class StagedTelling:
         if known is None:
             message = (
                 "a cost is missing: this study learns costs from what is paid, so tell what the"
-                f" trial has cost up to step {at}: study.tell(trial, value, cost, step={at})."
+                f" trial has cost up to step {at}: study.tell(trial, value, cost, step={at}). With"
+                " minimize(), cost='seconds' measures it, and with cost='reported' it is the third"
+                " number that is yielded or given to report()."
             )
             raise InputError(message)
         return known * at / self._stages.last
 
-    def _paid_until_end(self, trial: Trial, before: Report | None) -> float | None:
-        """What is taken for the cost of a trial that ended on the way, if nobody says."""
+    def _paid_until_end(self, trial: Trial, before: Report | None, at: int | None) -> float | None:
+        """What is taken for the cost of a trial that ended on the way, if nobody says.
+
+        Of a cost that is known it is the share up to the step at which the trial ended; if that
+        is not told, up to the step that it was to reach.
+        """
         known = known_cost(self._context.cost_model, self._context.domain, trial.params)
         leg = self._context.state.staged.running.get(trial.number)
-        if known is not None and leg is not None:
-            return known * leg.to_step / self._stages.last
-        return None if before is None else before.cost
+        upto = leg.to_step if at is None and leg is not None else at
+        paid = None if before is None else before.cost
+        if known is None or upto is None:
+            return paid
+        return max(known * upto / self._stages.last, paid or 0.0)
 
 
 def _name(trial: Any) -> str:  # noqa: ANN401  a trial or params

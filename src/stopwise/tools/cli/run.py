@@ -141,7 +141,7 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
     if end.why == "failures":
         then = "once the program is mended, run again to go on with other trials, or remove"
         then = f"Failed trials are not tried again: {then} {config.journal.name} to begin afresh."
-        if not study.history.succeeded:
+        if not study.history.succeeded and not study.curves:
             then = "No value is on record yet: once the program, or [value], is mended, remove"
             then = f"{then} {config.journal.name} and run again."
         say(f"What the programs said is in {config.trials.name}/. {then}")

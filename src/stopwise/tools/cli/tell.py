@@ -55,6 +55,9 @@ def tell(  # long: typer wants each option with its help
             " With `new`, it says that a configuration was evaluated once more.",
         ),
     ] = None,
+    step: Annotated[
+        int | None, typer.Option(help="In a study with stages: the step of the value.")
+    ] = None,
     wait: Wait = WAIT,
 ) -> None:
     """Report what a trial gave. To tell the same again, after an interruption, is harmless.
@@ -65,7 +68,8 @@ def tell(  # long: typer wants each option with its help
         trial = _trial(number, params)
         measured = dict(map(outcome_of, outcome or [])) or None
         before = len(study.history)
-        study.tell(trial, _value(value, failed), cost, charge=charge, outcomes=measured)
+        told = _value(value, failed)
+        study.tell(trial, told, cost, charge=charge, outcomes=measured, step=step)
         if isinstance(trial, int):
             say(said(study, trial))
         elif len(study.history) > before:
@@ -76,8 +80,12 @@ def tell(  # long: typer wants each option with its help
 
 def said(study: Study, number: int) -> str:
     """What a trial gave and cost, in words."""
-    [told] = [o for o in study.history if o.number == number]
     units = study.options.units
+    if any(trial.number == number for trial in study.pending):  # it may go on
+        report = study.curves[number][-1]
+        gave = f"gave {units.value(report.value)} at step {report.step}"
+        return f"trial {number} {gave}, at a cost of {units.cost(report.cost)} so far"
+    [told] = [o for o in study.history if o.number == number]
     gave = f"failed ({told.message})" if told.value is None else f"gave {units.value(told.value)}"
     if told.infeasible:
         gave += f", which does not count ({told.message})"

@@ -54,11 +54,12 @@ def curves_picture(facts: Facts) -> Picture:
 def _rows(facts: Facts) -> list[_Row]:
     study, worths = facts.study, facts.study.worth_going_on()
     ended = {o.number: o.message or "finished" for o in study.history}
+    paid = {o.number: o.cost for o in study.history}  # of a failure it is more than was reported
     rows = []
     for trial, curve in study.curves.items():
         why = ended.get(trial, "being run")
         if trial in worths:
             why = f"paused: going on is worth {number(worths[trial])} times its price"
         last = curve[-1]
-        rows.append(_Row(trial, last.step, last.value, last.cost, why))
+        rows.append(_Row(trial, last.step, last.value, paid.get(trial, last.cost), why))
     return rows

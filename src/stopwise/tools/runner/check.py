@@ -153,6 +153,11 @@ def _stages(config: Config) -> Iterator[str]:
             "A trial that is left is ended, and started again with its checkpoint,"
             f" {where.relative_to(config.path.parent)}, if it is taken up."
         )
+        if "checkpoint" not in {name for each in config.command for name in mentioned(each)}:
+            yield (
+                "  The command does not mention {checkpoint}: the program is to read the path from"
+                " STOPWISE_CHECKPOINT, or it runs from its first step again."
+            )
 
 
 def _ladder(config: Config) -> list[str]:

@@ -34,7 +34,7 @@ from stopwise.tools.runner.program_result import (
     read_report,
     read_result,
 )
-from stopwise.tools.runner.staged_program import StagedProgram, start_staged
+from stopwise.tools.runner.staged_program import StagedProgram, checkpoint_of, start_staged
 from stopwise.tools.runner.trial_loop import (
     OnChange,
     RunEnd,
@@ -84,6 +84,7 @@ class StagedTrialLoop(TrialLoop):
         assert config.stages is not None  # noqa: S101  the caller has seen to it
         self.stages, self.settings = config.stages.stages, config.stages
         self.paused: dict[int, _StagedTrial] = {}
+        self.has_warned = False
 
     # ------------------------------------------------------------------ the loop
 
@@ -202,13 +203,29 @@ class StagedTrialLoop(TrialLoop):
             return replace(result, value=None, message=str(error))
         wrong = self.what_is_wrong(staged, step, result)
         if wrong:
+            if staged.printed < step <= self.stages.last:
+                staged.printed = step
             return replace(result, value=None, message=wrong)
+        if not staged.printed:
+            self.warn_if_anew(staged, step)
         staged.printed, staged.cost = step, result.cost or 0.0
         if step == self.stages.last:
             staged.final = result
         elif step in self.stages.steps and step > staged.reached:
             self.tell_stage(staged, step, result)
         return None
+
+    def warn_if_anew(self, staged: _StagedTrial, step: int) -> None:
+        """Say once that a program which was to go on from its checkpoint begins anew."""
+        is_anew = staged.began >= self.stages.steps[0] >= step
+        if self.has_warned or not is_anew or self.settings.pause != "checkpoint":
+            return
+        self.has_warned = True
+        number, path = staged.trial.number, checkpoint_of(self.config, staged.trial.number)
+        self.say(
+            f"trial {number} had come to step {staged.began} and prints step {step} again: it did"
+            f" not go on from {path.name}, and what is run again costs again"
+        )
 
     def what_is_wrong(self, staged: _StagedTrial, step: int, result: ProgramResult) -> str:
         """Why a report cannot be told; empty if it can."""
@@ -315,7 +332,8 @@ class StagedTrialLoop(TrialLoop):
         if self.config.cost.kind == "none":
             result = replace(result, cost=None)
         if not self.is_retried(staged, result):
-            self.tell(staged.trial, result)
+            step = self.stages.last if result.value is not None else staged.printed
+            self.tell(staged.trial, result, step=step if step > staged.reached else None)
 
     def start_again(self, started: StartedTrial, paid: float) -> None:
         """Start the program of a trial that has failed once more."""

@@ -219,7 +219,7 @@ class TrialLoop:
         again = start(self.config, trial.number, trial.params)
         self.started.append(StartedTrial(trial, again, paid, started.failed + 1))
 
-    def tell(self, trial: Trial, result: ProgramResult) -> None:
+    def tell(self, trial: Trial, result: ProgramResult, *, step: int | None = None) -> None:
         """Tell the study the result, and report the change."""
         tell_or_save(
             self.study,
@@ -228,6 +228,7 @@ class TrialLoop:
             result.cost,
             message=result.message,
             outcomes=result.outcomes,
+            step=step,
         )
         self.failed_in_a_row = 0 if result.value is not None else self.failed_in_a_row + 1
         told = self.study.history[-1]
