@@ -35,6 +35,21 @@ def test_a_report_shows_where_runs_were_left_and_why(tmp_path: Path) -> None:
     assert study.explain() == f"pbgi: {result.verdict.reason}."
 
 
+def test_a_report_lists_the_configurations_of_paused_trials(tmp_path: Path) -> None:
+    result = sw.minimize(train, SPACE, lam=0.01, stages=STAGES, cost_unit="runs")
+    text = result.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    _, _, part = text.partition("<h2>Paused trials</h2>")
+    table, _, _ = part.partition("</section>")
+    assert result.paused
+    assert table.count("<tr>") == 1 + len(result.paused)
+    for paused in result.paused:
+        for number in (paused.params["x"], paused.value, paused.cost_to_finish):
+            assert f">{number:.6g}</td>" in table
+    assert "expected cost to finish (runs)" in table
+    whole = sw.minimize(lambda params: params["x"], SPACE, lam=1.0)
+    assert "Paused" not in whole.report(tmp_path / "whole.html").read_text(encoding="utf-8")
+
+
 def test_an_empty_study_has_a_report_too(tmp_path: Path) -> None:
     study = sw.Study(SPACE, lam=0.01, stages=STAGES)
     assert study.worth_going_on() == {}

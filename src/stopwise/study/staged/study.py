@@ -14,6 +14,7 @@ from stopwise.study.actions import Action, Start
 from stopwise.study.amending import AmendableStudy
 from stopwise.study.asking import Asking
 from stopwise.study.exclusive import exclusive
+from stopwise.study.result import Paused
 from stopwise.study.staged.parts import StagedParts
 
 
@@ -56,6 +57,15 @@ class StagedStudy(AmendableStudy):
     def paused(self) -> tuple[Trial, ...]:
         """Trials that have reached a stage and are not being run."""
         return tuple(self._context.state.paused.values())
+
+    @exclusive
+    @single_threaded
+    def paused_runs(self) -> tuple[Paused, ...]:
+        """How far each paused trial is, and what it is expected to cost to finish it.
+
+        The best value comes first. Empty without stages.
+        """
+        return () if self._staged is None else self._staged.deciding.paused()
 
     @exclusive
     @single_threaded

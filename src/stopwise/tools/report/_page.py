@@ -24,6 +24,7 @@ from stopwise.tools.report._importance_picture import importance_picture
 from stopwise.tools.report._lam_table import ladder_part
 from stopwise.tools.report._limits import limits_of
 from stopwise.tools.report._markup import Markup, el, join, region
+from stopwise.tools.report._paused_table import paused_part
 from stopwise.tools.report._picture import Picture
 from stopwise.tools.report._pictures import best_picture, costs_picture, value_picture
 from stopwise.tools.report._promises_picture import promises_picture
@@ -71,6 +72,7 @@ def page(study: Study, *, version: str | None = None) -> str:
         Markup() if in_stages else _model(facts),
         Markup() if in_stages else _others(facts),
         Markup() if in_stages else ladder_part(lam_ladder(facts.study), facts.names),
+        paused_part(facts),
         _trials(facts),
         el(
             "footer",
