@@ -3,11 +3,15 @@
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import stopwise as sw
+from stopwise.record.staged import Left, PassedOver
+from stopwise.tools.report._curves_picture import curves_picture
+from stopwise.tools.report._facts import Facts
 
 SPACE = {"x": sw.Real(0.0, 1.0)}
 STAGES = sw.Stages([1, 3, 9])
@@ -67,3 +71,57 @@ def test_a_verdict_compares_a_paused_trial_with_finished_ones_only_if_there_are_
         f" paused, has {best.value:.4g} at step {best.step} of 9; to finish it is expected to cost"
     ) in result.verdict.reason
     assert result.verdict.reason.endswith(" runs")
+
+
+def tell(study: sw.Study, action: Any) -> None:
+    step = action.to_step
+    study.tell(action.trial, dict(train(dict(action.trial.params)))[step], step=step)
+
+
+def test_why_a_trial_was_left_is_what_going_on_was_worth_at_that_moment(tmp_path: Path) -> None:
+    study = sw.Study(SPACE, lam=0.01, stages=STAGES, journal=tmp_path / "run.jsonl")
+    compared, known = 0, dict[int, Left]()
+    while not study.should_stop().stop:
+        worths = study.worth_going_on()
+        action = study.next()
+        for number, left in study.why_left.items():
+            if known.get(number) == left:
+                continue
+            known[number] = left
+            assert left.chosen == action.trial.number
+            assert left.chosen_fair_value == action.fair_value
+            assert left.step == study.curves[number][-1].step
+            assert left.going_on is not None
+            assert left.going_on.fair_value is not None
+            assert left.going_on.fair_value >= left.chosen_fair_value
+            if worths:
+                assert left.going_on.worth == pytest.approx(worths[number], rel=1e-6)
+                compared += 1
+        tell(study, action)
+    assert compared
+    assert sw.Study.load(tmp_path / "run.jsonl").why_left == study.why_left
+
+
+def test_looking_at_what_going_on_is_worth_does_not_move_a_bit() -> None:
+    quiet, looked = (sw.Study(SPACE, lam=0.01, stages=STAGES) for _ in range(2))
+    while not quiet.should_stop().stop:
+        looked.should_stop()
+        looked.worth_going_on()
+        action = quiet.next()
+        assert looked.next() == action
+        for study in (quiet, looked):
+            tell(study, action)
+    assert quiet.legs == looked.legs
+    assert quiet.why_left == looked.why_left
+
+
+def test_a_trial_that_the_budget_does_not_pay_for_is_passed_over() -> None:
+    study = sw.Study(SPACE, lam=0.01, stages=[1, 9], budget=0.75)
+    while not study.should_stop().stop:
+        tell(study, study.next())
+    assert len(study.curves) > 4  # after the design only starts could be paid
+    assert {of.going_on for of in study.why_left.values()} == {PassedOver()}
+    assert sorted(study.why_left) == list(range(len(study.curves) - 1))  # and after it the end
+    rows = curves_picture(Facts(study)).rows
+    assert rows[0][5] == "left for trial 4: the budget did not pay for its next stage"
+    assert rows[-1][5] == "left when the study stopped: the budget did not pay for its next stage"

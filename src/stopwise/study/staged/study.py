@@ -9,7 +9,7 @@ from typing import Any
 
 from stopwise.core.numerics.threads import single_threaded
 from stopwise.record.history import Trial
-from stopwise.record.staged import Leg, Report
+from stopwise.record.staged import Left, Leg, Report
 from stopwise.study.actions import Action, Start
 from stopwise.study.amending import AmendableStudy
 from stopwise.study.asking import Asking
@@ -51,6 +51,17 @@ class StagedStudy(AmendableStudy):
     def legs(self) -> Mapping[int, tuple[Leg, ...]]:
         """How far each trial was to be run, each time that it was, and what that was worth."""
         return dict(self._context.state.staged.legs)
+
+    @property
+    @exclusive
+    def why_left(self) -> Mapping[int, Left]:
+        """Where and why each paused trial was left, by its number.
+
+        A trial after whose last report nothing was chosen yet is not among them.
+        """
+        state = self._context.state
+        latest, left = state.staged.latest, state.staged.left
+        return {n: left[n] for n in state.paused if n in left and left[n].step == latest[n].step}
 
     @property
     @exclusive
