@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report and the progress of a study with stages."""
+"""The report of a study with stages."""
 
 import hashlib
 import io
@@ -13,7 +13,6 @@ import pytest
 
 import stopwise as sw
 from stopwise.tools.progress import Progress
-from stopwise.tools.progress.view import view_of
 from stopwise.tools.progress.words import times
 from stopwise.tools.report._curves_picture import curves_picture
 from stopwise.tools.report._facts import Facts
@@ -127,16 +126,3 @@ def test_an_empty_study_has_a_report_too(tmp_path: Path) -> None:
     assert study.worth_going_on() == {}
     text = study.result().report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Nothing was reported yet" in text
-
-
-def test_progress_says_how_far_and_for_what() -> None:
-    study = sw.Study(SPACE, lam=0.01, stages=STAGES)
-    said = set()
-    while not study.should_stop().stop:
-        action = study.next()
-        said.add(view_of(study).next)
-        step = action.to_step or 9
-        study.tell(action.trial, dict(train(dict(action.trial.params)))[step], step=step)
-    assert "trial 0 to step 1 of 9" in said
-    assert any("of 9, worth starting: " in words for words in said)
-    assert any("of 9, worth going on: " in words for words in said)
