@@ -10,6 +10,7 @@ import pytest
 
 import stopwise as sw
 from stopwise.record.staged import Left, PassedOver
+from stopwise.study.choosing import NothingLeftError
 from stopwise.tools.report._curves_picture import curves_picture
 from stopwise.tools.report._facts import Facts
 
@@ -125,3 +126,13 @@ def test_a_trial_that_the_budget_does_not_pay_for_is_passed_over() -> None:
     rows = curves_picture(Facts(study)).rows
     assert rows[0][5] == "left for trial 4: the budget did not pay for its next stage"
     assert rows[-1][5] == "left when the study stopped: the budget did not pay for its next stage"
+
+
+def test_one_trial_is_spoken_of_in_the_singular() -> None:
+    study = sw.Study({"x": sw.Categorical(["a"])}, lam=0.01, stages=STAGES, n_initial=1)
+    study.tell(study.next().trial, 0.5, step=1)
+    assert study.should_stop().reason == "no trial has finished yet, and 1 is begun: go on"
+    study.tell(study.paused[0], None)
+    assert "the only trial has ended" in study.should_stop().reason
+    with pytest.raises(NothingLeftError, match="1 trial has ended, 0 are begun"):
+        study.next()

@@ -29,8 +29,9 @@ class Stages:
             steps, in order.
         usable: Whether the value of an early stage is a result: the best one is then the best that
             was reported. By default a result is a value of the last stage.
-        eta: The factor from stage to stage, if only the last step is given.
-        first: The lowest step at which it is worth looking, if only the last step is given.
+        eta: The factor from stage to stage, if only the last step is given; 3 if left out.
+        first: The lowest step at which it is worth looking, if only the last step is given; 1 if
+            left out.
 
     Example:
         >>> Stages(81, eta=3)
@@ -43,8 +44,8 @@ class Stages:
 
     steps: tuple[int, ...]
     usable: bool = False
-    eta: InitVar[float] = 3
-    first: InitVar[int] = 1
+    eta: InitVar[float | None] = None
+    first: InitVar[int | None] = None
 
     if TYPE_CHECKING:  # the last step alone is as good as all of them
 
@@ -52,13 +53,14 @@ class Stages:
             self,
             steps: int | Sequence[int],
             usable: bool = False,  # noqa: FBT001, FBT002  a field
-            eta: float = 3,
-            first: int = 1,
+            eta: float | None = None,
+            first: int | None = None,
         ) -> None: ...
 
-    def __post_init__(self, eta: float, first: int) -> None:
+    def __post_init__(self, eta: float | None, first: int | None) -> None:
         given: Any = self.steps
         if isinstance(given, Sequence) and not isinstance(given, str):
+            _refuse_beside_steps(eta=eta, first=first)
             steps = tuple(checked_whole("a stage", step, most=_LARGEST) for step in given)
             if not steps or any(a >= b for a, b in pairwise(steps)):
                 message = (
@@ -68,7 +70,8 @@ class Stages:
                 raise InputError(message)
         else:
             last = checked_whole("the last stage", given, most=_LARGEST)
-            steps = _geometric(last, eta, checked_whole("first", first, most=last))
+            lowest = 1 if first is None else checked_whole("first", first, most=last)
+            steps = _geometric(last, 3 if eta is None else eta, lowest)
         if len(steps) > _MOST:
             message = (
                 f"{len(steps)} stages: at most {_MOST} are allowed, and a few are better, because"
@@ -112,6 +115,17 @@ def checked_stages(given: object) -> Stages | None:
         )
         raise InputTypeError(message)
     return Stages(given)
+
+
+def _refuse_beside_steps(**given: object) -> None:
+    """Refuse what says how to find the steps where they are all given."""
+    for name, value in given.items():
+        if value is not None:
+            message = (
+                f"{name}={shown(value)} beside a list of steps: {name} is for the last step alone,"
+                f" as in Stages(81, {name}=3). Leave out {name}, or give the last step."
+            )
+            raise InputError(message)
 
 
 def _geometric(last: int, eta: float, first: int) -> tuple[int, ...]:

@@ -196,10 +196,11 @@ class StagedAsking:
         return self._action(trial.number)
 
     def _nothing_left(self) -> NothingLeftError:
-        state = self._context.state
+        ended, begun = len(self._context.state.history), len(self._context.state.pending)
         why = (
-            f"there is nothing left to start or to continue: {len(state.history)} trials have"
-            f" ended, {len(state.pending)} are begun"
+            "there is nothing left to start or to continue:"
+            f" {'1 trial has' if ended == 1 else f'{ended} trials have'} ended,"
+            f" {begun} {'is' if begun == 1 else 'are'} begun"
         )
         return NothingLeftError.of(why, method="next")
 

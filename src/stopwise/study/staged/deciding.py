@@ -143,7 +143,7 @@ class StagedDeciding:
         if not math.isfinite(options.best):
             n = len(state.pending)
             return Verdict.not_yet(
-                "initial", f"no trial has finished yet, and {n} are begun: go on"
+                "initial", f"no trial has finished yet, and {n} {_are(n)} begun: go on"
             )
         verdicts = [rule.verdict(self._signals.trace(rule)) for rule in self._rules]
         return next((v for v in verdicts if v.stop), verdicts[0])
@@ -155,7 +155,8 @@ class StagedDeciding:
             spent = f"{quantity(state.spent)} of the budget of {quantity(budget)} are spent"
             sentence = f"{spent}, and no start or continuation is expected to be affordable"
             return Verdict(True, "budget", state.spent, budget, f"{sentence}: stop")  # noqa: FBT003
-        sentence = f"all {state.asked} trials have ended, and no other can be started"
+        ended = f"all {state.asked} trials have" if state.asked != 1 else "the only trial has"
+        sentence = f"{ended} ended, and no other can be started"
         return Verdict.at_least("exhausted", state.asked, state.asked, sentence)
 
     def paused(self) -> tuple[Paused, ...]:
@@ -182,8 +183,12 @@ class StagedDeciding:
             among = f", the best of {len(better)} that are paused," if others else ""
             found = f"trial {first.number}{among} has {value} at {at}"
             return f". No trial has finished: {found}; {price}"
-        more = f", and {others} more {'is' if others == 1 else 'are'} better too" if others else ""
+        more = f", and {others} more {_are(others)} better too" if others else ""
         return (
             f". Trial {first.number} is paused at {at} with {value}, better than any finished"
             f" one{more}; {price}"
         )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
