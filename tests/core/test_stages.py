@@ -37,6 +37,8 @@ def test_what_follows_a_step():
         (81, {"eta": True}, InputError, "a factor above 1"),
         (81, {"eta": "3"}, InputError, "a factor above 1"),
         (81, {"first": 100}, InputError, "first"),
+        ([1, 3, 9], {"eta": 3}, InputError, "eta=3 beside a list of steps"),
+        ([1, 3, 9], {"first": 1}, InputError, "Leave out first, or give the last step"),
         (81, {"usable": 1}, InputTypeError, "usable"),
         (list(range(1, 60)), {}, InputError, "at most 50"),
         (10**9, {"eta": 1.1}, InputError, "at most 50"),

@@ -217,3 +217,8 @@ def test_the_example_tunes_a_network(capsys: pytest.CaptureFixture[str]) -> None
     assert "times its price" in chosen[-1]
     assert any(line.startswith("Start") and "fair value" in line for line in printed.splitlines())
     assert "best " in printed
+
+
+def test_a_missing_cost_is_asked_for_where_it_is_reported() -> None:
+    with pytest.raises(InputError, match=r"trial 0 .* yield \(step, value, cost\)"):
+        run(train, cost="reported")

@@ -60,13 +60,7 @@ class Stages:
     def __post_init__(self, eta: float | None, first: int | None) -> None:
         given: Any = self.steps
         if isinstance(given, Sequence) and not isinstance(given, str):
-            if eta is not None or first is not None:
-                name = "first" if eta is None else "eta"
-                message = (
-                    f"Stages({shown(list(given))}, {name}=...): {name} is for the last step alone,"
-                    f" as in Stages(81, {name}=3); leave it out of a list of steps."
-                )
-                raise InputError(message)
+            _refuse_beside_steps(eta=eta, first=first)
             steps = tuple(checked_whole("a stage", step, most=_LARGEST) for step in given)
             if not steps or any(a >= b for a, b in pairwise(steps)):
                 message = (
@@ -76,8 +70,8 @@ class Stages:
                 raise InputError(message)
         else:
             last = checked_whole("the last stage", given, most=_LARGEST)
-            least = checked_whole("first", 1 if first is None else first, most=last)
-            steps = _geometric(last, 3 if eta is None else eta, least)
+            lowest = 1 if first is None else checked_whole("first", first, most=last)
+            steps = _geometric(last, 3 if eta is None else eta, lowest)
         if len(steps) > _MOST:
             message = (
                 f"{len(steps)} stages: at most {_MOST} are allowed, and a few are better, because"
@@ -121,6 +115,17 @@ def checked_stages(given: object) -> Stages | None:
         )
         raise InputTypeError(message)
     return Stages(given)
+
+
+def _refuse_beside_steps(**given: object) -> None:
+    """Refuse what says how to find the steps where they are all given."""
+    for name, value in given.items():
+        if value is not None:
+            message = (
+                f"{name}={shown(value)} beside a list of steps: {name} is for the last step alone,"
+                f" as in Stages(81, {name}=3). Leave out {name}, or give the last step."
+            )
+            raise InputError(message)
 
 
 def _geometric(last: int, eta: float, first: int) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 
@@ -25,6 +25,21 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class PassedOver:
+    """What going on with a paused trial was worth when another action was chosen.
+
+    Args:
+        fair_value: Its fair value, in the user's units; None if what was left of the budget did
+            not pay for its next stage.
+        worth: How many times its price going on was worth, against the best finished value; None
+            before any trial has finished.
+    """
+
+    fair_value: float | None = None
+    worth: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Leg:
     """One leg of a trial: from where it is to a further stage, and why it was worth going.
 
@@ -34,31 +49,65 @@ class Leg:
         worth: How many times its price going on was worth, against the best finished value; None
             before any trial has finished.
         since: The fair value at which the trial was last started, or taken up after others.
+        passed: Paused trials that had reported since the choice before and were passed over for
+            this one, by number; journals that were written earlier do not have it.
     """
 
     to_step: int
     fair_value: float | None = None
     worth: float | None = None
     since: float | None = None
+    passed: Mapping[int, PassedOver] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Where and why a trial was left: the first choice after its last report was another one.
+
+    Args:
+        step: The step at which it waits.
+        chosen: Number of the trial that was begun or continued instead.
+        chosen_fair_value: The fair value of that.
+        going_on: What going on was worth then; None if the journal does not say.
+    """
+
+    step: int
+    chosen: int
+    chosen_fair_value: float
+    going_on: PassedOver | None
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """The reports of a study, in order, and the legs that are being run, by trial."""
+    """The reports of a study, in order, the legs that are being run, and why trials were left.
+
+    All but the reports are by the number of the trial.
+    """
 
     reports: tuple[Report, ...] = ()
     running: Mapping[int, Leg] = field(default_factory=dict)
     legs: Mapping[int, tuple[Leg, ...]] = field(default_factory=dict)
+    left: Mapping[int, Left] = field(default_factory=dict)
 
     @property
     def latest(self) -> dict[int, Report]:
         """The last report of each trial that has one."""
         return {report.trial: report for report in self.reports}
 
-    def begun(self, number: int, leg: Leg) -> Staged:
-        """With a leg that is being run."""
+    def passed_over(self, paused: Iterable[int], chosen: int | None) -> list[int]:
+        """Of paused trials those that were not left before at their step, but for the chosen."""
+        latest, left = self.latest, self.left
+        others = (n for n in paused if n != chosen)
+        return [n for n in others if n not in left or left[n].step != latest[n].step]
+
+    def begun(self, number: int, leg: Leg, paused: Iterable[int]) -> Staged:
+        """With a leg that is being run; if a model chose it, others were left for it."""
         legs = {**self.legs, number: (*self.legs.get(number, ()), leg)}
-        return replace(self, running={**self.running, number: leg}, legs=legs)
+        left, latest, fair_value = dict(self.left), self.latest, leg.fair_value
+        if fair_value is not None:
+            for n in self.passed_over(paused, number):
+                left[n] = Left(latest[n].step, number, fair_value, leg.passed.get(n))
+        return replace(self, running={**self.running, number: leg}, legs=legs, left=left)
 
     def reported(self, report: Report) -> Staged:
         """With a report; a leg that has reached its stage is no longer run."""

@@ -111,7 +111,8 @@ class State:
             case TrialContinued(number, leg):
                 if number not in self.pending:
                     raise ValueError(f"trial {number} is continued and is not pending")
-                return replace(self, staged=self.staged.begun(number, leg), verdict=None)
+                staged = self.staged.begun(number, leg, self.paused)
+                return replace(self, staged=staged, verdict=None)
             case TrialAmended():
                 return self._amended(event)
             case VerdictGiven(verdict):
@@ -191,7 +192,7 @@ class State:
             "verdict": None,
         }
         if event.leg is not None:
-            changes["staged"] = self.staged.begun(number, event.leg)
+            changes["staged"] = self.staged.begun(number, event.leg, self.paused)
         if event.foresight is not None:
             changes["foresights"] = {**self.foresights, number: event.foresight}
         if event.fitted is not None:

@@ -14,6 +14,7 @@ from stopwise.core.traces import Trace
 from stopwise.core.units import settings
 from stopwise.record.history import History
 from stopwise.record.promises import Promises
+from stopwise.record.staged import Report
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.notebook import of_study
 from stopwise.study.options import StudyOptions
@@ -39,6 +40,27 @@ class Best:
     number: int
     std: float = 0.0
     outcomes: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """A trial of a study with stages that has reached a stage and waits there.
+
+    Args:
+        params: The configuration.
+        step: The last step that it has reported.
+        value: Its value there.
+        number: Number of the trial.
+        cost: What it has cost so far.
+        cost_to_finish: What the rest of it is expected to cost.
+    """
+
+    params: Mapping[str, Any]
+    step: int
+    value: float
+    number: int
+    cost: float
+    cost_to_finish: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +96,16 @@ class Result:
         return Promises() if self._study is None else self._study.promises
 
     @property
+    def curves(self) -> Mapping[int, tuple[Report, ...]]:
+        """The reports of each trial, by its number; empty without stages."""
+        return {} if self._study is None else self._study.curves
+
+    @property
+    def paused(self) -> tuple[Paused, ...]:
+        """The trials that wait at a stage, the best value first; empty without stages."""
+        return () if self._study is None else self._study.paused_runs()
+
+    @property
     def options(self) -> StudyOptions:
         """The options of the study."""
         return StudyOptions() if self._study is None else self._study.options
@@ -91,6 +123,7 @@ class Result:
             found += f": {settings(best.params)}"
         many = "s" * (len(self.history) != 1)
         paid = f"{len(self.history)} evaluation{many}"
+        paid += f", {len(self.paused)} paused" if self.paused else ""
         if self.options.cost is not None:
             paid += f", {units.cost(self.spent)} spent"
         return f"{found}\n{paid}\n{self.verdict}"

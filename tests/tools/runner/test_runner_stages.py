@@ -346,3 +346,12 @@ def test_the_example_in_stages_runs(tmp_path):
     assert end.why == "verdict"
     assert study.best.value < 0.42
     assert len(study.history) < len(study.curves)  # some were left
+
+
+def test_values_of_runs_that_failed_are_on_record(tmp_path):
+    written(tmp_path, rest="[failures]\nstop_after = 1\n" + trouble("crash"))
+    command = [sys.executable, "-m", "stopwise.tools.cli", "run", "tune.toml"]
+    done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert done.returncode == 3
+    assert "Failed trials are not tried again" in done.stdout
+    assert "No value is on record" not in done.stdout

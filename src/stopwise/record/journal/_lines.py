@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
 from stopwise.core.beliefs import (
@@ -39,7 +39,7 @@ from stopwise.record.events import (
 from stopwise.record.history import Observation, Trial
 from stopwise.record.journal.codec import Json, ParamsCodec, as_float, number
 from stopwise.record.outcomes import outcome_as_json, outcome_from_json
-from stopwise.record.staged import Leg, Report
+from stopwise.record.staged import Leg, PassedOver, Report
 from stopwise.stopping.verdict import Verdict
 
 T = TypeVar("T")
@@ -121,14 +121,29 @@ def _ask_as_json(event: TrialAsked, params: ParamsCodec) -> dict[str, Any]:
 
 
 def _leg_as_json(leg: Leg) -> dict[str, Any]:
-    numbers = {"fair_value": leg.fair_value, "worth": leg.worth, "since": leg.since}
-    kept = {name: number(value) for name, value in numbers.items() if value is not None}
-    return {"to_step": leg.to_step, **kept}
+    kept = _numbers_as_json(leg, "fair_value", "worth", "since")
+    passed = {str(n): _numbers_as_json(o, "fair_value", "worth") for n, o in leg.passed.items()}
+    return {"to_step": leg.to_step, **kept, **_if_any("passed", passed or None)}
 
 
 def _leg(line: Json) -> Leg:
-    numbers = (as_float(line[k]) if k in line else None for k in ("fair_value", "worth", "since"))
-    return Leg(line["to_step"], *numbers)
+    passed = {
+        int(trial): PassedOver(*_numbers(other, "fair_value", "worth"))
+        for trial, other in line.get("passed", {}).items()
+    }
+    fair_value, worth, since = _numbers(line, "fair_value", "worth", "since")
+    return Leg(line["to_step"], fair_value, worth, since, passed)
+
+
+def _numbers_as_json(of: Leg | PassedOver, *names: str) -> dict[str, Any]:
+    """Numbers by name, without those that are None."""
+    numbers = ((name, getattr(of, name)) for name in names)
+    return {name: number(value) for name, value in numbers if value is not None}
+
+
+def _numbers(line: Json, *names: str) -> Iterator[float | None]:
+    """The numbers of these names, None where there is none."""
+    return (as_float(line[name]) if name in line else None for name in names)
 
 
 def _read_ask(line: Json, params: ParamsCodec) -> TrialAsked:

@@ -18,7 +18,7 @@ from stopwise.core.stages import Stages
 from stopwise.errors import InputError
 from stopwise.record.events import Event, TrialAsked, TrialAskedAgain, TrialContinued
 from stopwise.record.history import Trial
-from stopwise.record.staged import Leg
+from stopwise.record.staged import Leg, PassedOver
 from stopwise.study.actions import Action, Continue, Start
 from stopwise.study.asking import warn_of_fewer
 from stopwise.study.choosing import NothingLeftError
@@ -71,6 +71,7 @@ class StagedAsking:
         number = options.numbers[row]
         reached = 0 if number is None else state.staged.latest[number].step
         leg = self._choosing.leg_of(options, row, fair_value, self._stages.after(reached))
+        leg = replace(leg, passed=self._passed_over(options, number))
         if number is None:
             return self._started(options.params or {}, leg, began)
         leg = replace(leg, since=self._since(number, leg))
@@ -140,6 +141,23 @@ class StagedAsking:
             if since is not None and value <= sign * since and value < options.best:
                 return row, value
         return prospects.lowest()
+
+    def _passed_over(self, options: PossibleActions, chosen: int | None) -> dict[int, PassedOver]:
+        """What going on is worth with trials that have reported since the last choice.
+
+        It is recorded, and nothing is decided by it.
+        """
+        state, prospects = self._context.state, options.prospects
+        assert prospects is not None  # noqa: S101  the caller has seen to it
+        passed = dict[int, PassedOver]()
+        for number in state.staged.passed_over(state.paused, chosen):
+            passed[number] = PassedOver()
+            if number in options.numbers:
+                row = options.numbers.index(number)
+                fair_value = float(prospects.fair_values(np.array([row]))[0])
+                leg = self._choosing.leg_of(options, row, fair_value, self._stages.last)
+                passed[number] = PassedOver(leg.fair_value, leg.worth)
+        return passed
 
     def _since(self, number: int, leg: Leg) -> float | None:
         """The fair value at which a trial was last started or taken up; of now if it is now."""

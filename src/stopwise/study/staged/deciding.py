@@ -20,6 +20,7 @@ from stopwise.stopping import StoppingRule, Verdict
 from stopwise.stopping.signals import BEGUN, EVALUATIONS, GAIN_PER_COST, NOTHING_REMAINS
 from stopwise.study.context import StudyContext
 from stopwise.study.hard_limits import CAP, EXHAUSTED, failures_verdict
+from stopwise.study.result import Paused
 from stopwise.study.staged.choosing import StagedChoosing
 from stopwise.study.staged.design import StagedDesign
 
@@ -120,9 +121,7 @@ class StagedDeciding:
         if state.staged.running and verdict.rule != "initial":
             running = f"for new actions; {len(state.staged.running)} still running"
             verdict = replace(verdict, reason=f"{verdict.reason} ({running})")
-        return (
-            replace(verdict, reason=verdict.reason + self._paused()) if verdict.stop else verdict
-        )
+        return replace(verdict, reason=verdict.reason + self._named()) if verdict.stop else verdict
 
     def unanswered(self) -> Verdict:
         """The verdict after a resume: go on, since trials that were being run come first."""
@@ -149,7 +148,7 @@ class StagedDeciding:
         if not math.isfinite(options.best):
             n = len(state.pending)
             return Verdict.not_yet(
-                "initial", f"no trial has finished yet, and {n} are begun: go on"
+                "initial", f"no trial has finished yet, and {n} {_are(n)} begun: go on"
             )
         verdicts = [rule.verdict(self._signals.trace(rule)) for rule in self._rules]
         return next((v for v in verdicts if v.stop), verdicts[0])
@@ -163,7 +162,8 @@ class StagedDeciding:
             spent = f"{quantity(state.spent)} of the budget of {quantity(budget)} are spent"
             sentence = f"{spent}, and no start or continuation is expected to be affordable"
             return Verdict(True, "budget", state.spent, budget, f"{sentence}: stop")  # noqa: FBT003
-        sentence = f"all {state.asked} trials have ended, and no other can be started"
+        ended = f"all {state.asked} trials have" if state.asked != 1 else "the only trial has"
+        sentence = f"{ended} ended, and no other can be started"
         return Verdict.at_least(EXHAUSTED, state.asked, state.asked, sentence)
 
     def _nothing_beside(self) -> Verdict:
@@ -175,19 +175,36 @@ class StagedDeciding:
         name = CAP if is_capped else EXHAUSTED
         return Verdict.at_least(name, state.asked, state.asked, sentence)
 
-    def _paused(self) -> str:
-        """The paused trial with a better value than the result, and the price of finishing it."""
-        context, state = self._context, self._context.state
-        sign, best = context.options.sign, self._choosing.best
-        reached = state.staged.latest
-        better = [reached[n] for n in state.paused if sign * reached[n].value < best]
+    def paused(self) -> tuple[Paused, ...]:
+        """The trials that wait at a stage, the best value first."""
+        state, price = self._context.state, self._choosing.price_of_finishing
+        reached, sign = state.staged.latest, self._context.options.sign
+        runs = (
+            Paused(dict(trial.params), at.step, at.value, number, at.cost, price(number))
+            for number, trial in state.paused.items()
+            for at in (reached[number],)
+        )
+        return tuple(sorted(runs, key=lambda run: sign * run.value))
+
+    def _named(self) -> str:
+        """The best paused trial, if it may be better than the result, and what is left to pay."""
+        options, best = self._context.options, self._choosing.best
+        better = [run for run in self.paused() if options.sign * run.value < best]
         if self._stages.usable or not better:
             return ""
-        first = min(better, key=lambda report: sign * report.value)
-        price = self._choosing.price_of_finishing(first.trial)
-        others = f", and {len(better) - 1} more are better too" if len(better) > 1 else ""
+        first, others = better[0], len(better) - 1
+        value, at = options.units.value(first.value), f"step {first.step} of {self._stages.last}"
+        price = f"to finish it is expected to cost {options.units.cost(first.cost_to_finish)}"
+        if not math.isfinite(best):
+            among = f", the best of {len(better)} that are paused," if others else ""
+            found = f"trial {first.number}{among} has {value} at {at}"
+            return f". No trial has finished: {found}; {price}"
+        more = f", and {others} more {_are(others)} better too" if others else ""
         return (
-            f". Trial {first.trial} is paused at step {first.step} of {self._stages.last} with"
-            f" {quantity(first.value)}, better than any finished one{others}; to finish it is"
-            f" expected to cost {quantity(price)}"
+            f". Trial {first.number} is paused at {at} with {value}, better than any finished"
+            f" one{more}; {price}"
         )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

@@ -101,6 +101,13 @@ class StagedLoop:
         for step, value, cost in advanced.reports:
             if step not in self._stages.steps or step <= reached:
                 continue
+            if self._cost == "reported" and cost is None and value is not None:
+                message = (
+                    f"trial {number} reported step {step} without a cost: with cost='reported'"
+                    " yield (step, value, cost), or call report(step, value, cost), with what the"
+                    " run has cost so far. What was told before is kept."
+                )
+                raise InputError(message)
             paid = base + cost if self._cost == "reported" and cost is not None else seconds
             self._study.tell(trial, value, paid, step=step)
             told = step

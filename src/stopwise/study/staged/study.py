@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from stopwise.core.numerics.threads import single_threaded
 from stopwise.record.history import Trial
-from stopwise.record.staged import Leg, Report
+from stopwise.record.staged import Left, Leg, Report
 from stopwise.study.actions import Action, Start
 from stopwise.study.amending import AmendableStudy
 from stopwise.study.asking import Asking
 from stopwise.study.exclusive import exclusive
+from stopwise.study.result import Paused
 
 if TYPE_CHECKING:
     from stopwise.study.staged.parts import StagedParts
@@ -55,9 +56,29 @@ class StagedStudy(AmendableStudy):
 
     @property
     @exclusive
+    def why_left(self) -> Mapping[int, Left]:
+        """Where and why each paused trial was left, by its number.
+
+        A trial after whose last report nothing was chosen yet is not among them.
+        """
+        state = self._context.state
+        latest, left = state.staged.latest, state.staged.left
+        return {n: left[n] for n in state.paused if n in left and left[n].step == latest[n].step}
+
+    @property
+    @exclusive
     def paused(self) -> tuple[Trial, ...]:
         """Trials that have reached a stage and are not being run."""
         return tuple(self._context.state.paused.values())
+
+    @exclusive
+    @single_threaded
+    def paused_runs(self) -> tuple[Paused, ...]:
+        """How far each paused trial is, and what it is expected to cost to finish it.
+
+        The best value comes first. Empty without stages.
+        """
+        return () if self._staged is None else self._staged.deciding.paused()
 
     @exclusive
     @single_threaded

@@ -115,7 +115,7 @@ class CurveAudit:
         best = "none" if self.best is None else self.units.value(self.best)
         failed = f", {self.units.cost(self.failed)} for failures" if self.failed else ""
         return (
-            f"{self.begun} trials begun, {self.finished} finished; spent"
+            f"{self.begun} trial{'s' * (self.begun != 1)} begun, {self.finished} finished; spent"
             f" {self.units.cost(self.spent)}, of which {self.units.cost(self.useful)} for trials"
             f" that were the best when they finished{failed}; best {best}, lam ="
             f" {quantity(self.lam)}"
@@ -131,7 +131,9 @@ class CurveAudit:
         lams = [
             (
                 quantity(r.lam) + (" (own)" if r.lam == self.lam else ""),
-                "never" if r.stopped_at is None else f"{r.stopped_at} reports",
+                "never"
+                if r.stopped_at is None
+                else f"{r.stopped_at} report{'s' * (r.stopped_at != 1)}",
                 cost(r.spent),
                 cost(r.saved),
                 "-" if r.best is None else quantity(r.best),

@@ -94,7 +94,8 @@ def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None
     if told or open_ones:
         trials = f"{told} trial{'s' * (told != 1)} told, {open_ones} without answer"
         if config.stages is not None:
-            trials = f"{told} trials have ended, {open_ones} are begun"
+            ended = "1 trial has" if told == 1 else f"{told} trials have"
+            trials = f"{ended} ended, {open_ones} {'is' if open_ones == 1 else 'are'} begun"
         say(f"Going on with {config.journal.name}: {trials}.")
     for note in study.notes:
         say(note)
@@ -130,7 +131,8 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
     ours, told = amount(study.own_seconds, SECONDS), len(study.history)
     trials = "1 trial" if told == 1 else f"{told} trials"
     if config.stages is not None:
-        trials = f"{told + len(study.pending)} trials begun, {told} of them ended"
+        begun = told + len(study.pending)
+        trials = f"{begun} trial{'s' * (begun != 1)} begun, {told} of them ended"
     say(f"{trials}, {config.cost.words(study.spent)} spent; stopwise itself took {ours}.")
     say(f"Why it ended: {end.reason}.")
     if end.why == "verdict" and config.stages is None:

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TextIO
 
-from stopwise.core.units import SECONDS, amount
+from stopwise.core.stages import Stages
+from stopwise.core.units import SECONDS, AnswerUnits, amount
 from stopwise.study import Study
 from stopwise.study.display import Silent
 from stopwise.study.result import Result
 from stopwise.tools.progress.painters import Painter, painter_for
-from stopwise.tools.progress.view import told, units_of, view_of
+from stopwise.tools.progress.view import reported, told, units_of, view_of
 
 __all__ = ["SECONDS", "Progress"]
 
@@ -39,6 +40,7 @@ class Progress(Silent):
         self._study: Study | None = None
         self._shown = 0  # observations that lines were written for
         self._seen = 0  # observations when we last looked
+        self._stages: dict[int, int] = {}  # of each trial, stages that lines were written for
         self._note = ""  # what an interrupt does
         self._last = ""  # the sentence after a run that did not end by itself
 
@@ -56,6 +58,7 @@ class Progress(Silent):
 
         self._study = study
         self._shown = self._seen = len(study.history)
+        self._stages = {number: len(curve) for number, curve in study.curves.items()}
         self._safely(start)
         self._show(study)
 
@@ -96,9 +99,21 @@ class Progress(Silent):
             self._shown = max(self._shown, ready)
             view = view_of(study, self._unit)
             view = replace(view, note=self._note) if runs else view.at_the_end
-            self._painter.paint(view, [told(o, units) for o in new])
+            stages = self._new_stages(study, units)
+            self._painter.paint(view, [*stages, *(told(o, units) for o in new)])
 
         self._safely(paint)
+
+    def _new_stages(self, study: Study, units: AnswerUnits) -> list[str]:
+        """A line for each stage since the last look; the last stage of a trial is told with it."""
+        lines, stages = list[str](), study.options.stages
+        if not isinstance(stages, Stages):
+            return lines
+        for number, curve in study.curves.items():
+            new = curve[self._stages.get(number, 0) :]
+            lines += [reported(r, stages, units) for r in new if r.step < stages.last]
+            self._stages[number] = len(curve)
+        return lines
 
     def _close(self, last: str) -> None:
         painter, self._painter = self._painter, None

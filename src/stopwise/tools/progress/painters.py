@@ -90,7 +90,7 @@ class Forgiving:
 
 
 class Lines:
-    """One line for each evaluation that came back."""
+    """One line for each evaluation that came back, and with stages for each stage."""
 
     def __init__(self, out: Forgiving) -> None:
         self._out = out
@@ -103,7 +103,7 @@ class Lines:
                 best = view.best.partition(") ")[0]
                 best += ")" if "(" in best else ""
                 after = f" | best {best} | spent {view.spent.text}"
-                after += f" | {view.next}" if view.next else ""
+                after += "".join(f" | {words}" for words in (view.leg, view.next) if words)
                 after += f" | {view.gains}" if view.gains else ""
                 after += f" | {summary(view.stops)}"
             self._out.write(printable(f"{line}{after}") + "\n")
@@ -245,6 +245,7 @@ def rows(view: View, running: Sequence[str]) -> list[tuple[str, Gauge]]:
         ("trials", Gauge(view.trials)),
         ("best", Gauge(view.best)),
         ("spent", view.spent),
+        ("now", Gauge(view.leg)),
         ("left", Gauge(view.next)),
         ("gains", Gauge(view.gains)),
         *(("stop?", gauge) for gauge in view.stops),

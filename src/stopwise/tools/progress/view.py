@@ -13,6 +13,7 @@ from stopwise.core.stages import Stages
 from stopwise.core.traces import Trace
 from stopwise.core.units import PLAIN, SECONDS, AnswerUnits, amount
 from stopwise.record.history import Observation, Trial
+from stopwise.record.staged import Report
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.stopping.signals import GAIN_PER_COST, gained, in_currency
 from stopwise.stopping.verdict import Verdict
@@ -49,6 +50,7 @@ class View:
         running: Trials that were asked for and not told.
         promised: The gains that running trials promise, in words, by their numbers.
         note: What an interrupt does, while the run goes on.
+        leg: With stages, how far the trial that was begun last is run; ``next`` is then empty.
     """
 
     trials: str
@@ -60,13 +62,14 @@ class View:
     running: tuple[Trial, ...]
     promised: Mapping[int, str] = field(default_factory=dict)
     note: str = ""
+    leg: str = ""
 
     @property
     def at_the_end(self) -> View:
         """The view once the run is over: nothing runs, and nothing is being computed."""
         said = tuple(gauge for gauge in self.stops if gauge.text != COMPUTING)
         left = "" if self.next == COMPUTING else self.next
-        return replace(self, running=(), note="", next=left, stops=said)
+        return replace(self, running=(), note="", next=left, stops=said, leg="")
 
 
 def units_of(study: Study, unit: str = "") -> AnswerUnits:
@@ -79,19 +82,40 @@ def view_of(study: Study, unit: str = "") -> View:
     """The study as it stands."""
     units, promises = units_of(study, unit), study.promises
     name = "" if study.options.utility is not None else units.value_name
+    leg = _leg(study)
     return View(
         _trials(study),
         _best(study),
         _spent(study, units),
-        _leg(study) or _next(study, units),
+        "" if leg else _next(study, units),
         promises.words(name) if len(promises.told) else "",
         _stops(study),
-        tuple(trial for trial in study.pending if trial not in study.paused),
+        _running(study),
         {
             p.trial: f"promises {f'{quantity(p.promised)} {name}'.strip()}"
             for p in promises
             if p.delivered is None
         },
+        leg=leg,
+    )
+
+
+def _running(study: Study) -> tuple[Trial, ...]:
+    """The trials that run; with stages each is expected to cost what its leg does."""
+    running = tuple(trial for trial in study.pending if trial not in study.paused)
+    stages, legs, curves = study.options.stages, study.legs, study.curves
+    if not isinstance(stages, Stages):
+        return running
+    shares = {
+        n: (legs[n][-1].to_step - (curves[n][-1].step if n in curves else 0)) / stages.last
+        for n in (trial.number for trial in running)
+        if n in legs
+    }
+    return tuple(
+        replace(trial, expected_cost=trial.expected_cost * shares[trial.number])
+        if trial.expected_cost is not None and trial.number in shares
+        else trial
+        for trial in running
     )
 
 
@@ -126,12 +150,19 @@ def told(observation: Observation, units: AnswerUnits = PLAIN) -> str:
     return f"{text}, infeasible" if observation.infeasible else text
 
 
+def reported(report: Report, stages: Stages, units: AnswerUnits = PLAIN) -> str:
+    """One stage: what it came to, and what the trial has cost so far."""
+    at = f"at step {report.step} of {stages.last}"
+    return f"trial {report.trial}: {units.value(report.value)} {at} for {units.cost(report.cost)}"
+
+
 def _trials(study: Study) -> str:
-    count = len(study.history)
+    count, in_stages = len(study.history), study.options.stages is not None
     failed, infeasible = (sum(getattr(o, of) for o in study.history) for of in _NOT_COUNTED)
-    text = f"{count}"
+    text = f"{count + len(study.pending)} begun" if in_stages else f"{count}"
     if study.max_trials is not None:
         text += f" of at most {study.max_trials}"
+    text += f", {count - failed} finished" if in_stages else ""
     text += f", {failed} failed" if failed else ""
     return f"{text}, {infeasible} infeasible" if infeasible else text
 
@@ -177,11 +208,9 @@ def _stops(study: Study) -> tuple[Gauge, ...]:
     if ended is not None and ended.stop and ended.rule not in {rule.name for rule in study.rules}:
         return (Gauge(f"{ended.rule}: {ended.reason}", 1.0),)
     if not any(rule.key in study.traces for rule in study.rules):
-        known, wanted = len(study.history.succeeded), study.n_initial
-        if known < wanted:
-            return (Gauge(f"not before the initial design is done, {known} of {wanted}"),)
-        if study.options.limits and not study.history.feasible:
-            return (Gauge("not before an evaluation keeps all limits"),)
+        first = _not_before(study)
+        if first:
+            return (Gauge(f"not before {first}"),)
     if not study.rules:
         words = "when nothing that is left is affordable"
         if ended is not None and ended.rule == "budget":
@@ -191,6 +220,20 @@ def _stops(study: Study) -> tuple[Gauge, ...]:
     if any(_is_stale(study, study.traces[rule.key]) for rule in recorded):
         return (Gauge(COMPUTING),)
     return tuple(_distance(rule, study.traces[rule.key]) for rule in recorded)
+
+
+def _not_before(study: Study) -> str:
+    """What must have happened before rules are asked; empty if it has."""
+    in_stages, wanted = study.options.stages is not None, study.n_initial
+    known = len(study.history.succeeded)
+    if in_stages:  # first stages, and what has failed before its own
+        known = len({*study.curves, *(o.number for o in study.history)})
+    if known < wanted:
+        return f"the initial design is done, {known} of {wanted}"
+    if in_stages:
+        return "a trial has finished"
+    kept = not study.options.limits or study.history.feasible
+    return "" if kept else "an evaluation keeps all limits"
 
 
 def _is_stale(study: Study, record: Trace) -> bool:

@@ -148,7 +148,9 @@ def _path(axes: Axes, element: ET.Element, style: dict[str, str], order: int) ->
         "capstyle": style.get("stroke-linecap", "butt"),
         "linestyle": (0, tuple(dashes)) if dashes else "-",
     }
-    axes.add_patch(PathPatch(Outline(vertices, codes), zorder=order, **shown))
+    # Snapped to whole pixels, a dot of one series alone would be a line of length 0 again.
+    snap = False if style.get("stroke-linecap") == "round" else None
+    axes.add_patch(PathPatch(Outline(vertices, codes), zorder=order, snap=snap, **shown))
 
 
 def _outline(data: str) -> tuple[list[tuple[float, float]], list[int]]:

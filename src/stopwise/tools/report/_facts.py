@@ -70,6 +70,16 @@ class Facts:
             steps.append(Step(at, trial, best, spent, improved))
         return steps
 
+    @property
+    def in_stages(self) -> bool:
+        """Whether evaluations are in stages."""
+        return self.study.options.stages is not None
+
+    @property
+    def begun(self) -> int:
+        """The number of trials: those that were told, and with stages also those on the way."""
+        return len(self.steps) + (len(self.study.pending) if self.in_stages else 0)
+
     @cached_property
     def succeeded(self) -> list[Step]:
         """The evaluations that gave a value; the n-th is that of n observations."""

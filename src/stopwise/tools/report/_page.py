@@ -24,6 +24,7 @@ from stopwise.tools.report._importance_picture import importance_picture
 from stopwise.tools.report._lam_table import ladder_part
 from stopwise.tools.report._limits import limits_of
 from stopwise.tools.report._markup import Markup, el, join, region
+from stopwise.tools.report._paused_table import paused_part
 from stopwise.tools.report._picture import Picture
 from stopwise.tools.report._pictures import best_picture, costs_picture, value_picture
 from stopwise.tools.report._promises_picture import promises_picture
@@ -63,7 +64,7 @@ def page(study: Study, *, version: str | None = None) -> str:
         el("title", _title(facts)),
         el("style", Markup(style)),
     )
-    in_stages = study.options.stages is not None
+    in_stages = facts.in_stages
     main = el(
         "main",
         _answer(facts),
@@ -71,6 +72,7 @@ def page(study: Study, *, version: str | None = None) -> str:
         Markup() if in_stages else _model(facts),
         Markup() if in_stages else _others(facts),
         Markup() if in_stages else ladder_part(lam_ladder(facts.study), facts.names),
+        paused_part(facts),
         _trials(facts),
         el(
             "footer",
@@ -102,8 +104,9 @@ def _hash(content: str) -> str:
 
 
 def _state(facts: Facts) -> str:
-    told = len(facts.steps)
-    trials = f"{told} trial" if told == 1 else f"{told} trials"
+    trials = _count(len(facts.steps), "trial")
+    if facts.in_stages:
+        trials = f"{_count(facts.begun, 'trial')} begun, {len(facts.succeeded)} finished"
     return f"Stopped after {trials}" if facts.result.verdict.stop else f"{trials} so far"
 
 
@@ -126,7 +129,7 @@ def _answer(facts: Facts) -> Markup:
         el("p", over, class_="over"),
         el("h1", _headline(facts)),
         why,
-        *(() if study.options.stages is not None else remaining(facts)),
+        *(() if facts.in_stages else remaining(facts)),
         el("dl", *_numbers(facts), class_="numbers"),
         _configuration(facts),
     )
@@ -161,8 +164,10 @@ def _numbers(facts: Facts) -> list[Markup]:
     running = len(study.pending) - len(study.paused)
     notes = [f"{failed} failed" if failed else "", broke, _running(running)]
     notes.append(f"{len(study.paused)} paused" if study.paused else "")
+    if facts.in_stages:
+        notes.insert(0, f"{len(facts.succeeded)} finished")
     told = ", ".join(filter(None, notes)) or "none failed"
-    cells.append(_number("Trials", str(len(facts.steps)), told))
+    cells.append(_number("Trials", str(facts.begun), told))
     cells += [_number(*said) for said in limits_of(study.options)]
     if facts.lam is not None:
         units = f"{facts.units} per {facts.names.one_of_cost}"
