@@ -82,9 +82,23 @@ def test_a_file_says_what_values_are_worth(loaded):
     study = new_study(config)
     assert (study.options.lam, study.worth(0.91)) == (1.0, pytest.approx(200.0))
     said = description(config)
-    assert "must promise 1 dollars." in said
+    assert "must promise 1 dollar." in said
     assert "It stops by pbgi." in said
     assert "must promise 0.5 dollars" in description(loaded(FILE + "[worth]\nlam = 0.5\n"))
+
+
+@pytest.mark.parametrize(
+    ("cost", "unit"),
+    [('kind = "reported"\nunit = "hours"', "hours"), ('kind = "seconds"', "s")],
+)
+def test_a_file_with_two_units_says_what_the_one_is_worth_in_the_other(loaded, cost, unit):
+    two = FILE.replace('kind = "none"', cost)
+    both = rf"line \d+: the utility is in 'dollars' and costs are in '{unit}': .*\[worth\]: lam"
+    with pytest.raises(InputError, match=both):
+        loaded(two)
+    assert "must promise 40 dollars" in description(loaded(two + "[worth]\nlam = 40\n"))
+    same = FILE.replace('kind = "none"', 'kind = "reported"\nunit = "Dollar"')
+    assert loaded(same).cost.unit == "Dollar"
 
 
 @pytest.mark.parametrize(

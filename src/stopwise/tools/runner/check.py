@@ -128,7 +128,7 @@ def _measures(config: Config) -> Iterator[str]:
         lam = 1.0 if worth is None else worth.lam
         yield (
             f"What a value is worth is by {utility}: a trial that costs {cost.words(1.0)} must"
-            f" promise {quantity(lam)} {unit}."
+            f" promise {amount(lam, unit)}."
         )
     elif worth is not None:
         gain, paid = worth.improvement or worth.lam, worth.cost or 1.0

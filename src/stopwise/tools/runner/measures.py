@@ -44,11 +44,15 @@ class Cost:
         """Whether a trial costs the seconds that it takes."""
         return self.kind == "seconds" and self.price_per_hour is None
 
+    @property
+    def unit(self) -> str:
+        """The unit of costs; empty if nobody gave one."""
+        return self.given_unit or (SECONDS if self.is_time else "")
+
     def words(self, cost: float) -> str:
         """A cost with its unit: "5 s", "$3.20", "12 trials"."""
         kinds = {"seconds": "units of money", "reported": "units of cost", "none": "trials"}
-        unit = SECONDS if self.is_time else kinds[self.kind]
-        said = amount(cost, self.given_unit or unit)
+        said = amount(cost, self.unit or kinds[self.kind])
         return {"1 trials": "1 trial", "1 units of cost": "1 unit of cost"}.get(said, said)
 
 
