@@ -61,6 +61,12 @@ def test_of_two_units_somebody_says_what_the_one_is_worth_in_the_other(worth, co
     assert sw.Study(BOX, utility=utility, lam=40.0, **costs).options.lam == 40.0
 
 
+def test_a_study_refuses_a_derivative_that_is_not_the_functions():
+    cube = sw.utility.custom(lambda v: (v / 100) ** 3 * 1e4, lambda v: np.full_like(v, 1e-3))
+    with pytest.raises(InputError, match="finite differences"):
+        sw.Study(BOX, direction="maximize", utility=cube)
+
+
 @pytest.mark.parametrize(
     ("worth", "costs"),
     [
