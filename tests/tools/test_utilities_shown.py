@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Utilities where people look: report, progress, audit, and the file of a run."""
 
+import re
+
 import pytest
 
 import stopwise as sw
@@ -117,6 +119,43 @@ def test_a_wrong_utility_in_a_file_is_refused_with_its_line(loaded, old, new, me
 def test_one_that_goes_the_wrong_way_is_refused_by_the_run(loaded):
     with pytest.raises(InputError, match=r"tune.toml: piecewise: .*a lower value is better"):
         new_study(loaded(FILE.replace("maximize", "minimize")))
+
+
+@pytest.mark.parametrize(
+    "several", ['key = ["yield", "harm"]', 'direction = ["maximize", "minimize"]']
+)
+def test_a_file_with_several_objectives_says_what_to_do_instead(loaded, several):
+    text = FILE.replace('direction = "maximize"', several)
+    with pytest.raises(InputError, match=r"line 5: .* optimises one .*weighted sum.*\[limits\]"):
+        loaded(text)
+
+
+def test_gains_are_in_the_currency_wherever_they_are_named(tmp_path):
+    """And lam in the currency per unit of cost; values keep their name."""
+    bonus = sw.utility.piecewise([(0.01, 50.0), (0.8, 0.0)], unit="dollars")
+    named = {"value_name": "misread %", "cost_unit": "$", "lam": 0.5}
+    for utility, unit in ((bonus, "dollars"), (sw.utility.linear(40.0), "units of worth")):
+        result = sw.minimize(
+            error, TABLE, utility=utility, surrogate="plain", n_initial=4, max_trials=7, **named
+        )
+        promised = re.compile(rf"romised [\d.,e-]+ {unit} in \d choice")
+        assert promised.search(result.explain())
+        assert promised.search(sw.audit(result, rules=["pbgi"], n_initial=4).heading)
+        assert promised.search(view_of(result._study).gains)
+        text = result.report(tmp_path / "page.html").read_text()
+        assert f"lam ({unit} per $)" in text
+        assert re.search(rf"promised [\d.,e-]+ {unit} in all", text)
+        assert "misread % per" not in text
+
+
+def test_where_all_is_good_enough_something_remains_that_cannot_be_worth_more():
+    enough = sw.utility.piecewise([(0.5, 50.0), (0.8, 0.0)], unit="dollars")
+    study = sw.Study({"x": sw.Real(0.0, 1.0)}, utility=enough, surrogate="plain", n_initial=3)
+    for x in (0.1, 0.3, 0.6):
+        study.tell({"x": x}, error({"x": x}))
+    assert study.should_stop().stop
+    assert "Nothing that remains can be worth more." in study.explain()
+    assert "Nothing remains to be evaluated." not in study.explain()
 
 
 def test_it_must_not_change_between_runs(loaded):

@@ -259,6 +259,12 @@ class StudyOptions:
         return getattr(self.utility, "unit", "")
 
     @property
+    def gain_unit(self) -> str:
+        """What gains are counted in, in words; empty if nobody has named it."""
+        worth = self.currency or "units of worth"
+        return (self.value_name or "") if self.utility is None else worth
+
+    @property
     def units(self) -> AnswerUnits:
         """The names and units in which people are answered."""
         return AnswerUnits.of(self.value_name, self.cost_unit, self.cost, self.direction)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stopwise.core.checks import Bounds, checked_bounds
+from stopwise.core.one_objective import INSTEAD, are_several
 from stopwise.core.units import SECONDS, amount, checked_name, checked_unit, sounds_better_larger
 from stopwise.errors import InputError, StopwiseError
 from stopwise.tools.runner.toml_table import TomlTable, shown
@@ -58,6 +59,10 @@ class Cost:
 
 def read_value(table: TomlTable) -> Value:
     """The table ``[value]``."""
+    for key in ("key", "name", "direction"):
+        if are_several(table.data.get(key, "")):
+            message = f"{key} = {shown(table.data[key])}: {INSTEAD}; in a file, [limits]."
+            raise table.error(key, message)
     value = Value(
         table.typed("key", str, _ANY_VALUE),
         table.typed("file", str, None),
