@@ -61,6 +61,11 @@ def test_of_two_units_somebody_says_what_the_one_is_worth_in_the_other(worth, co
     assert sw.Study(BOX, utility=utility, lam=40.0, **costs).options.lam == 40.0
 
 
+def test_what_is_worth_nothing_is_worth_0_and_not_minus_0():
+    study = sw.Study(BOX, utility=sw.utility.piecewise([(0.1, 40), (0.9, 0)]))
+    assert str(study.worth(2.0)) == "0.0"
+
+
 def test_a_study_refuses_a_derivative_that_is_not_the_functions():
     cube = sw.utility.custom(lambda v: (v / 100) ** 3 * 1e4, lambda v: np.full_like(v, 1e-3))
     with pytest.raises(InputError, match="finite differences"):

@@ -84,6 +84,7 @@ def test_a_file_says_what_values_are_worth(loaded):
     study = new_study(config)
     assert (study.options.lam, study.worth(0.91)) == (1.0, pytest.approx(200.0))
     said = description(config)
+    assert "What a value is worth is by [utility], a piecewise: a trial" in said
     assert "must promise 1 dollar." in said
     assert "It stops by pbgi." in said
     assert "must promise 0.5 dollars" in description(loaded(FILE + "[worth]\nlam = 0.5\n"))
