@@ -251,6 +251,14 @@ def test_several_objectives_are_refused():
         StopwiseCallback(0.1).should_terminate(study)
 
 
+def test_a_sampler_refuses_several_objectives_before_one_is_evaluated():
+    study = optuna.create_study(directions=["minimize", "minimize"], sampler=StopwiseSampler(0.1))
+    paid = []
+    with pytest.raises(InputError, match=r"this study has 2 directions.*a weighted sum"):
+        study.optimize(lambda t: paid.append(t.suggest_float("x", 0, 1)) or (1.0, 2.0), n_trials=3)
+    assert not paid
+
+
 def test_nothing_comes_from_the_terminator():
     files = Path(integration.__file__).parent.glob("*.py")
     assert not [file.name for file in files if "optuna.terminator" in file.read_text("utf-8")]

@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 
 import stopwise as sw
+from stopwise.errors import InputError
 from stopwise.integrations.optuna import StopwiseCallback
 from stopwise.integrations.sklearn import StopwiseSearchCV
 
@@ -82,6 +83,11 @@ def test_a_searcher_of_ray_ends_when_all_is_good_enough_also_after_a_restore(mod
     again = ray.StopwiseSearcher(cost=None, seed=1, surrogate="plain", n_initial=4, **options)
     again.restore(path)
     assert (again.history, again.verdict) == (searcher.history, searcher.verdict)
+
+
+def test_a_searcher_of_ray_refuses_several_objectives_when_it_is_made():
+    with pytest.raises(InputError, match=r"metric=\['a', 'b'\].*a weighted sum"):
+        ray.StopwiseSearcher(0.1, metric=["a", "b"], mode=["min", "max"])
 
 
 def test_a_searcher_of_ray_promises_in_the_currency():

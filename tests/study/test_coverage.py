@@ -32,6 +32,18 @@ def test_choices_that_were_never_tried_are_named_until_they_are():
     assert about(study, "Never tried") == []
 
 
+def test_a_result_names_a_dear_choice_that_was_never_tried():
+    """The design leaves out what costs much, and so do choices after it."""
+    dear = {"kind": sw.Categorical(["a", "b"]), "x": sw.Real(0.0, 1.0)}
+    cost = {"cost": lambda p: 50.0 if p["kind"] == "b" else 1.0}
+    result = sw.minimize(lambda p: p["x"], dear, lam=0.01, max_trials=6, **cost)
+    assert {o.params["kind"] for o in result.history} == {"a"}
+    assert str(result).splitlines()[-1] == "Never tried: kind b."
+    first = [{"kind": "b", "x": 0.3}]
+    result = sw.minimize(lambda p: p["x"], dear, lam=0.01, max_trials=6, start_from=first, **cost)
+    assert "Never tried" not in str(result)
+
+
 def test_many_choices_are_counted():
     space = {"kind": sw.Categorical(list("abcdefghij")), "x": sw.Real(0.0, 1.0)}
     rows = [{"kind": "a", "x": x} for x in (0.2, 0.5, 0.7)]

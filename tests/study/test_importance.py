@@ -83,6 +83,19 @@ def test_its_doubt_is_that_of_the_posterior():
         np.testing.assert_allclose(got, wanted, atol=0.08)
 
 
+def test_no_share_is_more_than_all_that_varies():
+    """What varies where a rare parameter exists may be more than what varies over the space."""
+    space = {
+        "kind": sw.Categorical(list("abcde")),
+        "deep": sw.Real(0.0, 1.0, when={"kind": ["b"]}),
+    }
+    study = told(space, lambda p: 3.0 * (p.get("deep", 0.5) - 0.5), 40)
+    for each in study.importance():
+        assert 0.0 <= each.low <= each.share <= each.high <= 1.0
+    [deep] = [each for each in study.importance() if each.name == "deep"]
+    assert deep.high == 1.0
+
+
 def test_a_conditional_parameter_is_judged_where_it_exists():
     space = {
         "kind": sw.Categorical(["a", "b"]),

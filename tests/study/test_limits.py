@@ -94,6 +94,43 @@ def test_a_failure_needs_no_outcomes():
         plain.tell({"dose": 0.5, "heat": 0.5}, Infeasible(1.0))
 
 
+def test_what_was_measured_of_a_failure_is_kept_and_teaches_the_limit(tmp_path):
+    path = tmp_path / "run.jsonl"
+    limits = {**LIMITS, "smell": (None, 1.0)}
+    with sw.Study(SPACE, **{**OPTIONS, "limits": limits}, journal=path) as study:
+        for dose in (0.1, 0.3, 0.5):
+            study.tell({"dose": dose, "heat": 0.3}, -dose, outcomes={"toxicity": 1.0, "smell": 0})
+        before = study.snapshot().belief.success
+        study.tell({"dose": 0.9, "heat": 0.3}, None, outcomes={"toxicity": 9.0, "smell": None})
+        study.tell({"dose": 0.9, "heat": 0.8}, None, outcomes={"toxicity": 9.0})
+        told = [dict(o.outcomes) for o in study.history[3:]]
+        assert told == [{"toxicity": 9.0}, {"toxicity": 9.0}]
+        assert all(o.failed for o in study.history[3:])
+        after = study.snapshot().belief.success
+        x = study.domain.encode([{"dose": 0.88, "heat": 0.4}])
+        [_, toxic, smelly] = after.parts
+        assert toxic.log_chance(x) < before.parts[0].log_chance(x) - 1.0
+        np.testing.assert_array_equal(smelly.log_chance(x), before.parts[1].log_chance(x))
+        study.amend(1, value=None, message="it boiled over")
+        assert (study.history[1].failed, study.history[1].outcomes["toxicity"]) == (True, 1.0)
+        ahead = study.ask().params
+    with sw.Study.resume(path) as again:
+        assert list(again.history) == list(study.history)
+        chance = again.snapshot().belief.success.log_chance(x)
+        np.testing.assert_array_equal(chance, study.snapshot().belief.success.log_chance(x))
+        assert again.ask().params == ahead
+
+
+def test_an_objective_that_fails_may_say_what_was_measured():
+    def objective(params):
+        value = None if params["dose"] > 0.5 else harm(params)
+        return sw.Evaluation(value, outcomes={"toxicity": toxicity(params)})
+
+    result = sw.minimize(objective, SPACE, **OPTIONS, max_trials=8)
+    assert any(o.failed for o in result.history)
+    assert all(o.outcomes["toxicity"] == toxicity(o.params) for o in result.history)
+
+
 @pytest.mark.parametrize(
     ("limits", "error", "message"),
     [

@@ -49,6 +49,7 @@ def broken(params):
         ({"constraints": "kind == 'a' => x > 0"}, r"'not A or B' for B wherever A"),
         ({"constraints": " "}, "it is empty"),
         ({"constraints": "kind == a"}, r"names 'a', .*Text is written in quotes: 'a'"),
+        ({"constraints": "knd == 'a'"}, r"did you mean 'kind'\? Text is written"),
     ],
 )
 def test_what_goes_wrong_in_costs_and_constraints_names_the_function_and_the_way_out(
@@ -57,6 +58,15 @@ def test_what_goes_wrong_in_costs_and_constraints_names_the_function_and_the_way
     with pytest.raises(StopwiseError, match=message) as refused:
         sw.Study(TREE, lam=0.1, **options).ask()
     assert "<unknown>" not in str(refused.value)
+
+
+def test_a_failure_that_cost_nothing_is_told_without_a_cost():
+    study = sw.Study(TREE, lam=0.1, cost="reported")
+    trial = study.ask()
+    with pytest.raises(StopwiseError, match="of a failure that cost nothing leave the cost out"):
+        study.tell(trial, None, 0.0)
+    study.tell(trial, None)
+    assert study.history[0].cost == 0.0
 
 
 def test_a_cost_that_asks_with_get_may_depend_on_what_does_not_always_exist():

@@ -3,6 +3,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -40,6 +41,58 @@ def test_a_utility_shares_the_currency_of_costs_unless_lam_says_otherwise():
     assert sw.Study(BOX, utility=SIGMOID, lam=0.5).options.lam == 0.5
     budgeted = sw.Study(BOX, utility=SIGMOID, budget=100.0)
     assert (budgeted.options.lam, budgeted.rules) == (1.0, [make_rule("pbgi", 1.0)])
+
+
+@pytest.mark.parametrize(
+    ("worth", "costs"),
+    [
+        ("dollars", {"cost_unit": "hours", "cost": lambda _: 1.0}),
+        ("dollars", {"cost": "seconds"}),
+        ("hours", {"cost": "seconds"}),
+        ("dollars", {"cost_unit": "$", "cost": "reported"}),
+    ],
+)
+def test_of_two_units_somebody_says_what_the_one_is_worth_in_the_other(worth, costs):
+    utility = sw.utility.linear(1.0, unit=worth)
+    unit = costs.get("cost_unit", "s")
+    both = rf"is in '{worth}' and costs are in '{re.escape(unit)}': .*Give lam=.*exchange_rate"
+    with pytest.raises(InputError, match=both):
+        sw.Study(BOX, utility=utility, **costs)
+    assert sw.Study(BOX, utility=utility, lam=40.0, **costs).options.lam == 40.0
+
+
+def test_what_is_worth_nothing_is_worth_0_and_not_minus_0():
+    study = sw.Study(BOX, utility=sw.utility.piecewise([(0.1, 40), (0.9, 0)]))
+    assert str(study.worth(2.0)) == "0.0"
+
+
+def test_a_study_refuses_a_derivative_that_is_not_the_functions():
+    cube = sw.utility.custom(lambda v: (v / 100) ** 3 * 1e4, lambda v: np.full_like(v, 1e-3))
+    with pytest.raises(InputError, match="finite differences"):
+        sw.Study(BOX, direction="maximize", utility=cube)
+
+
+@pytest.mark.parametrize(
+    ("worth", "costs"),
+    [
+        ("dollars", {"cost_unit": " Dollar ", "cost": "reported"}),
+        ("seconds", {"cost": "seconds"}),
+        ("", {"cost": "seconds"}),
+        ("dollars", {"cost": lambda _: 2.0}),
+        ("GPU hours", {"cost_unit": "gpu hour"}),
+    ],
+)
+def test_one_unit_under_one_name_and_units_that_nobody_named_are_worth_one(worth, costs):
+    utility = sw.utility.linear(1.0, unit=worth)
+    assert sw.Study(BOX, utility=utility, **costs).options.lam == 1.0
+
+
+def test_a_journal_that_was_begun_with_two_units_goes_on_with_the_lam_that_it_wrote(tmp_path):
+    path = tmp_path / "old.jsonl"
+    with sw.Study(BOX, utility=SIGMOID, lam=1.0, cost="seconds", journal=path):
+        pass
+    with sw.Study.resume(path) as study:
+        assert study.options.lam == 1.0
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Utilities where people look: report, progress, audit, and the file of a run."""
 
+import re
+
 import pytest
 
 import stopwise as sw
@@ -82,9 +84,24 @@ def test_a_file_says_what_values_are_worth(loaded):
     study = new_study(config)
     assert (study.options.lam, study.worth(0.91)) == (1.0, pytest.approx(200.0))
     said = description(config)
-    assert "must promise 1 dollars." in said
+    assert "What a value is worth is by [utility], a piecewise: a trial" in said
+    assert "must promise 1 dollar." in said
     assert "It stops by pbgi." in said
     assert "must promise 0.5 dollars" in description(loaded(FILE + "[worth]\nlam = 0.5\n"))
+
+
+@pytest.mark.parametrize(
+    ("cost", "unit"),
+    [('kind = "reported"\nunit = "hours"', "hours"), ('kind = "seconds"', "s")],
+)
+def test_a_file_with_two_units_says_what_the_one_is_worth_in_the_other(loaded, cost, unit):
+    two = FILE.replace('kind = "none"', cost)
+    both = rf"line \d+: the utility is in 'dollars' and costs are in '{unit}': .*\[worth\]: lam"
+    with pytest.raises(InputError, match=both):
+        loaded(two)
+    assert "must promise 40 dollars" in description(loaded(two + "[worth]\nlam = 40\n"))
+    same = FILE.replace('kind = "none"', 'kind = "reported"\nunit = "Dollar"')
+    assert loaded(same).cost.unit == "Dollar"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +120,43 @@ def test_a_wrong_utility_in_a_file_is_refused_with_its_line(loaded, old, new, me
 def test_one_that_goes_the_wrong_way_is_refused_by_the_run(loaded):
     with pytest.raises(InputError, match=r"tune.toml: piecewise: .*a lower value is better"):
         new_study(loaded(FILE.replace("maximize", "minimize")))
+
+
+@pytest.mark.parametrize(
+    "several", ['key = ["yield", "harm"]', 'direction = ["maximize", "minimize"]']
+)
+def test_a_file_with_several_objectives_says_what_to_do_instead(loaded, several):
+    text = FILE.replace('direction = "maximize"', several)
+    with pytest.raises(InputError, match=r"line 5: .* optimises one .*weighted sum.*\[limits\]"):
+        loaded(text)
+
+
+def test_gains_are_in_the_currency_wherever_they_are_named(tmp_path):
+    """And lam in the currency per unit of cost; values keep their name."""
+    bonus = sw.utility.piecewise([(0.01, 50.0), (0.8, 0.0)], unit="dollars")
+    named = {"value_name": "misread %", "cost_unit": "$", "lam": 0.5}
+    for utility, unit in ((bonus, "dollars"), (sw.utility.linear(40.0), "units of worth")):
+        result = sw.minimize(
+            error, TABLE, utility=utility, surrogate="plain", n_initial=4, max_trials=7, **named
+        )
+        promised = re.compile(rf"romised [\d.,e-]+ {unit} in \d choice")
+        assert promised.search(result.explain())
+        assert promised.search(sw.audit(result, rules=["pbgi"], n_initial=4).heading)
+        assert promised.search(view_of(result._study).gains)
+        text = result.report(tmp_path / "page.html").read_text()
+        assert f"lam ({unit} per $)" in text
+        assert re.search(rf"promised [\d.,e-]+ {unit} in all", text)
+        assert "misread % per" not in text
+
+
+def test_where_all_is_good_enough_something_remains_that_cannot_be_worth_more():
+    enough = sw.utility.piecewise([(0.5, 50.0), (0.8, 0.0)], unit="dollars")
+    study = sw.Study({"x": sw.Real(0.0, 1.0)}, utility=enough, surrogate="plain", n_initial=3)
+    for x in (0.1, 0.3, 0.6):
+        study.tell({"x": x}, error({"x": x}))
+    assert study.should_stop().stop
+    assert "Nothing that remains can be worth more." in study.explain()
+    assert "Nothing remains to be evaluated." not in study.explain()
 
 
 def test_it_must_not_change_between_runs(loaded):

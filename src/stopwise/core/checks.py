@@ -83,7 +83,8 @@ def checked_cost(given: object) -> float:
     cost = as_number("a cost", given, "Tell what the evaluation cost, as a float.")
     if not is_amount(cost):
         message = (
-            f"a cost must be positive and finite, got {shown(given)}. Tell what was really paid."
+            f"a cost must be positive and finite, got {shown(given)}. Tell what was really paid;"
+            " of a failure that cost nothing leave the cost out."
             f"{_RANGE if cost > 0 else ''}"
         )
         raise InputError(message)

@@ -65,7 +65,7 @@ def checked_outcomes(given: object, limits: Limits | None) -> dict[str, float]:
     """The measured outcomes of an evaluation; each that has limits must be among them.
 
     Others are kept as they are, for the record; one that is None or nan was not measured, and is
-    left out.
+    left out. Without limits that is so of all of them: nothing must be measured of a failure.
     """
     if given is None:
         given = {}

@@ -223,6 +223,39 @@ def checked_unit(given: object, cost: object) -> str | None:
     return unit
 
 
+_LAM_BETWEEN = (
+    "Give lam=, the worth of one {one} in {worth!r}, or a trade that you would just accept:"
+    " lam=sw.exchange_rate(improvement=..., cost=...), {worth!r} for {cost!r}."
+)
+
+
+def check_same_unit(worth: str, cost: str, advice: str = _LAM_BETWEEN) -> None:
+    """Refuse to take a unit of cost for a unit of worth where both are named and differ.
+
+    Args:
+        worth: The unit of a utility; empty if nobody gave one.
+        cost: The unit of costs; empty if nobody gave one.
+        advice: How to say what a unit of cost is worth; the units are filled in.
+
+    Raises:
+        InputError: Both are named, and not alike.
+    """
+    if not worth.strip() or not cost.strip() or _alike(worth) == _alike(cost):
+        return
+    message = (
+        f"the utility is in {worth!r} and costs are in {cost!r}: nothing says what"
+        f" {amount(1.0, cost)} is worth in {worth!r}."
+    )
+    said = advice.format(worth=worth, cost=cost, one=singular(cost))
+    raise InputError(f"{message} {said} If both are one unit, give both the same name.")
+
+
+def _alike(unit: str) -> str:
+    """A unit as it is compared: without case, in the singular, and one name for seconds."""
+    name = " ".join(unit.casefold().split())
+    return SECONDS if is_seconds(name) else singular(name)
+
+
 _EXAMPLES = {
     "value_name": "'misread %' or 'latency (ms)'",
     "cost_unit": "'s', '$' or 'GPU hours'",

@@ -10,6 +10,7 @@ from typing import Any
 
 from ray.tune.utils.util import flatten_dict, unflatten_dict
 
+from stopwise.core.one_objective import INSTEAD, are_several
 from stopwise.errors import InputError
 from stopwise.integrations._ray_space import is_searched, read_space
 from stopwise.integrations.foreign_outcomes import outcomes_of
@@ -48,6 +49,7 @@ class RayBridge:
             message = f"{sorted(reserved)} come from Ray's mode and param_space; leave them out."
             raise InputError(message)
         # Refused here, not at the first trial.
+        _check_one_objective(metric, mode)
         StudyOptions.of(options, owner="the search")
         self.lam = lam
         self.metric = metric
@@ -63,6 +65,7 @@ class RayBridge:
 
     def open(self, param_space: Mapping[str, Any]) -> Study:
         """Begin a study over a param_space."""
+        _check_one_objective(self.metric, self.mode)
         if self.metric is None or self.mode not in ("min", "max"):
             message = (
                 f"metric={self.metric!r}, mode={self.mode!r}: give the name of the metric, and"
@@ -169,3 +172,9 @@ class RayBridge:
             " at each stage, and begin from tune.get_checkpoint() if there is one."
         )
         warnings.warn(message, stacklevel=4)
+
+
+def _check_one_objective(metric: object, mode: object) -> None:
+    """Refuse lists of metrics and modes."""
+    if are_several(metric) or are_several(mode):
+        raise InputError(f"metric={metric!r}, mode={mode!r}: {INSTEAD}.")

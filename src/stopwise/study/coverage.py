@@ -29,15 +29,19 @@ def coverage(context: StudyContext, snapshot: Snapshot) -> list[str]:
         context: Of the study.
         snapshot: This moment.
     """
-    lines = []
-    untried = list(_untried(context.domain, context.history))
-    if untried:
-        lines.append(f"{BEGINNINGS[0]}{'; '.join(untried)}.")
+    untried = never_tried(context.domain, context.history)
+    lines = [untried] if untried else []
     at_limits = list(_at_limits(context, snapshot))
     if at_limits:
         ranges = "a wider range" if len(at_limits) == 1 else "wider ranges"
         lines.append(f"{BEGINNINGS[1]}{' and '.join(at_limits)}: {ranges} may have better.")
     return lines
+
+
+def never_tried(domain: Domain, history: History) -> str:
+    """A sentence about choices that were never tried; empty if there are none."""
+    untried = "; ".join(_untried(domain, history))
+    return f"{BEGINNINGS[0]}{untried}." if untried else ""
 
 
 def _parameters(domain: Domain) -> Mapping[str, Parameter]:

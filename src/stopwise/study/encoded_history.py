@@ -50,11 +50,11 @@ class EncodedHistory:
 
         return self._once("evaluated", history, compute)
 
-    def outcomes(self, history: History, names: Sequence[str]) -> tuple[Array, Array]:
-        """Points that gave a value, and what was measured there, one row for each name."""
-        rows = self._rows_of(history)
-        measured = [(o, row) for o, row in zip(history, rows, strict=True) if not o.failed]
-        values = np.array([[o.outcomes[name] for o, _ in measured] for name in names])
+    def outcome(self, history: History, name: str) -> tuple[Array, Array]:
+        """Points at which an outcome was measured, and what was measured; failed ones too."""
+        rows = zip(history, self._rows_of(history), strict=True)
+        measured = [(o.outcomes[name], row) for o, row in rows if name in o.outcomes]
+        values = np.array([value for value, _ in measured])
         return self._stacked([row for _, row in measured]), as_modelled(values)
 
     def failed(self, history: History) -> Array:

@@ -29,7 +29,7 @@ from stopwise.stopping.verdict import Verdict
 from stopwise.study.budget_worth import beyond_budget, worth_by_budget
 from stopwise.study.context import StudyContext
 from stopwise.study.coverage import coverage
-from stopwise.study.hard_limits import EXHAUSTED
+from stopwise.study.hard_limits import EXHAUSTED, is_exhausted
 from stopwise.study.lam_ladder import ladder, own_lam
 from stopwise.study.options import StudyOptions
 from stopwise.study.readings import Readings, readings_of
@@ -54,7 +54,7 @@ def explain(
         return _explain_nothing_feasible(context, snapshot, verdict)
     rules = list(rules)
     promises = Promises(tuple(context.state.promises.values()))
-    said = promises.words("" if context.loss else context.options.value_name or "")
+    said = promises.words(context.options.gain_unit)
     kept = [f"{said[0].upper()}{said[1:]}."] if len(promises.told) else []
     return "\n".join(
         [
@@ -161,7 +161,9 @@ def _remaining(
     """The best remaining candidate, its expected gain and cost, and the lam at which to go on."""
     said = context.options.units
     if best is None or best.gain is None or best.lam is None:
-        return ["Nothing remains to be evaluated."]
+        if snapshot.loss is None or is_exhausted(context):
+            return ["Nothing remains to be evaluated."]
+        return ["Nothing that remains can be worth more."]
     gained, unit = said.gain(best.gain), said.lam
     if snapshot.loss is not None:
         gained = f"be worth {in_currency(best.gain, snapshot.currency)} more"

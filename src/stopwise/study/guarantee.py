@@ -263,9 +263,7 @@ def guarantee_of(
 
 def _units_of_gains(context: StudyContext) -> str:
     """What gains are counted in, in words."""
-    if context.loss is None:
-        return context.options.units.of_value
-    return context.options.currency or "units of worth"
+    return context.options.gain_unit or context.options.units.of_value
 
 
 def _size(context: StudyContext) -> int | None:

@@ -47,7 +47,7 @@ class Importance:
 
     Args:
         name: Of the parameter.
-        share: The median of the posterior's paths, between 0 and about 1.
+        share: The median of the posterior's paths, between 0 and 1.
         low: Below it are 5 % of the paths.
         high: Above it are 5 % of the paths.
         exists: The share of the space in which the parameter exists; 1 without a condition.
@@ -76,6 +76,7 @@ def importances(snapshot: Snapshot) -> tuple[Importance, ...]:
         masks.append(codec.active(points[0])[:, index] & codec.allowed(moved))
     shares = _shares(_path_values(snapshot, np.vstack(points), rng), masks)
     exists = codec.active(points[0]).mean(axis=0)
+    shares = np.minimum(shares, 1.0)  # where a parameter exists more may vary than over the space
     middle, low, high = np.quantile(shares, (0.5, _LOW, _HIGH), axis=1).tolist()
     found = [
         Importance(name, middle[i], low[i], high[i], float(exists[i]))

@@ -41,7 +41,7 @@ from stopwise.core.outcome_limits import Limits, checked_fallback, checked_limit
 from stopwise.core.space import Space
 from stopwise.core.space.constraints import Constraint, checked_constraints
 from stopwise.core.stages import Stages, checked_stages
-from stopwise.core.units import AnswerUnits, checked_name, checked_unit
+from stopwise.core.units import AnswerUnits, check_same_unit, checked_name, checked_unit
 from stopwise.errors import InputTypeError
 from stopwise.record.journal import codec
 from stopwise.record.journal.codec import Json, OptionCodec, ParamsCodec
@@ -86,7 +86,8 @@ class StudyOptions:
     Args:
         lam: What a unit of cost is worth, in objective units; see ``exchange_rate``. (The paper's
             values are for percentage points: accuracy in [0, 1] needs values 100 times smaller.)
-            With a utility it is in the utility's units, and 1 if left out.
+            With a utility it is in the utility's units, and 1 if left out; not if both units
+            are named and differ.
         cost: None (each evaluation costs 1), a callable of the params, an array with one cost per
             row of ``Candidates``, ``"seconds"`` or ``"reported"`` (told, and learned), or a
             ``CostModel``.
@@ -192,7 +193,7 @@ class StudyOptions:
             "off_table": checked_switch("off_table", self.off_table),
         }
         if self.lam is not None or self.utility is not None:  # a utility is in units of cost
-            checked["lam"] = 1.0 if self.lam is None else check_lam(self.lam)
+            checked["lam"] = self._one_unit() if self.lam is None else check_lam(self.lam)
         if self.max_trials is not None:
             checked["max_trials"] = checked_whole("max_trials", self.max_trials)
         if self.n_initial is not None:
@@ -201,6 +202,11 @@ class StudyOptions:
             checked["budget"] = checked_budget(self.budget)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    def _one_unit(self) -> float:
+        """The lam of a utility in units of cost; one in another unit is refused."""
+        check_same_unit(self.currency, self.units.cost_unit)
+        return 1.0
 
     @classmethod
     def of(
@@ -251,6 +257,12 @@ class StudyOptions:
     def currency(self) -> str:
         """The name of the utility's unit; empty if it has none."""
         return getattr(self.utility, "unit", "")
+
+    @property
+    def gain_unit(self) -> str:
+        """What gains are counted in, in words; empty if nobody has named it."""
+        worth = self.currency or "units of worth"
+        return (self.value_name or "") if self.utility is None else worth
 
     @property
     def units(self) -> AnswerUnits:

@@ -100,7 +100,7 @@ class ReadableStudy:
         loss = self._context.loss
         if loss is None:
             return None
-        return -float(loss(np.array([self.options.sign * value]))[0])
+        return 0.0 - float(loss(np.array([self.options.sign * value]))[0])  # 0.0, and not -0.0
 
     @property
     def own_seconds(self) -> float:

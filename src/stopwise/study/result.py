@@ -16,6 +16,7 @@ from stopwise.record.history import History
 from stopwise.record.promises import Promises
 from stopwise.record.staged import Report
 from stopwise.stopping.verdict import Verdict
+from stopwise.study.coverage import never_tried
 from stopwise.study.notebook import of_study
 from stopwise.study.options import StudyOptions
 
@@ -115,7 +116,7 @@ class Result:
         return self.verdict.reason if self._study is None else str(self._study.explain())
 
     def __str__(self) -> str:
-        """The result in a few lines: best value and configuration, what was spent, and why."""
+        """The result in a few lines: the best one, what was spent, why, and what was not tried."""
         units, best = self.options.units, self.best
         found = "no evaluation has a value that counts"
         if best is not None:
@@ -126,7 +127,9 @@ class Result:
         paid += f", {len(self.paused)} paused" if self.paused else ""
         if self.options.cost is not None:
             paid += f", {units.cost(self.spent)} spent"
-        return f"{found}\n{paid}\n{self.verdict}"
+        study = self._study
+        untried = "" if study is None else never_tried(study.domain, self.history)
+        return "\n".join(filter(None, (found, paid, str(self.verdict), untried)))
 
     def _repr_html_(self) -> str:
         """The result in a notebook."""

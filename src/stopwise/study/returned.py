@@ -53,13 +53,14 @@ def tell_arguments(evaluated: Evaluated, cost: object, options: StudyOptions) ->
         _check_value(evaluated.returned, each)
     outcomes = None if more is None else dict(more.outcomes) or None
     if value is None:
-        return TellArguments(None, paid, None, "")
+        return TellArguments(None, paid, outcomes, "")
     for name in options.limits or {}:
         if name not in (outcomes or {}):
             raise _lacking(evaluated.returned, name)
     lost = unmeasured(outcomes or {}, options.limits)
     if lost is not None:  # as a value that is nan, an outcome that is nan is a failure
-        return TellArguments(None, paid, None, f"the outcome {lost!r} is {(outcomes or {})[lost]}")
+        why = f"the outcome {lost!r} is {(outcomes or {})[lost]}"
+        return TellArguments(None, paid, outcomes, why)
     return TellArguments(value, paid, outcomes, "")
 
 

@@ -16,7 +16,7 @@ from stopwise.core.beliefs.gp import Posterior, condition
 from stopwise.core.beliefs.hyperparameters import Hyperparameters
 from stopwise.core.beliefs.refits import RefitAtSizes
 from stopwise.core.beliefs.success import LogChance, Success, WithinLimits
-from stopwise.core.numerics.arrays import Array, Mask
+from stopwise.core.numerics.arrays import Mask
 from stopwise.core.outcome_limits import as_interval
 from stopwise.record.history import History
 from stopwise.study.encoded_history import EncodedHistory
@@ -79,21 +79,22 @@ class Successes:
 
     def _of_limits(self, history: History) -> list[LogChance]:
         """Whether each limited outcome is within its limits, once it was measured."""
-        limits = self._options.limits or {}
-        X, measured = self._encoded.outcomes(history, list(limits))
-        if not len(X):
-            return []
+        limits = (self._options.limits or {}).items()
+        measured = {name for o in history for name in o.outcomes}
         return [
-            WithinLimits(self._outcome(f"outcome {name}", history, X, y), *as_interval(*bounds))
-            for (name, bounds), y in zip(limits.items(), measured, strict=True)
+            WithinLimits(self._outcome(name, history), *as_interval(*bounds))
+            for name, bounds in limits
+            if name in measured
         ]
 
-    def _outcome(self, key: str, history: History, X: Array, y: Array) -> Posterior:
+    def _outcome(self, name: str, history: History) -> Posterior:
         """The plain model of an outcome; exact, or with a noise that is learned."""
+        X, y = self._encoded.outcome(history, name)
+        key = f"outcome {name}"
         exact, groups = self._options.noise is None, self._encoded.domain.groups
         size = _OUTCOMES.latest(len(y))
         kept = self._chosen.get(key)
-        first = History(history.succeeded[:size])
+        first = History(tuple(o for o in history if name in o.outcomes)[:size])
         if kept is None or kept[0] != first:
             fitted = fit_posterior(
                 X[:size], y[:size], groups=groups, noise=NUGGET if exact else None,

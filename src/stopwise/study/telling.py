@@ -157,7 +157,7 @@ def outcome_told(
             message = "an infeasible outcome without limits: give the study limits=, and outcomes."
             raise InputError(message)
     if outcome.value is None:
-        return outcome, {}
+        return outcome, checked_outcomes(given, None)
     measured = checked_outcomes(given, limits)
     broken = broken_limits(measured, limits)
     if not broken:

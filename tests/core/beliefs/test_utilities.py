@@ -139,9 +139,109 @@ def test_functions_that_fail_or_give_no_number_are_refused():
     Custom(np.sqrt, lambda v: 0.5 / np.sqrt(v), between=(0, 100)).loss(-1.0)
     with pytest.raises(InputError, match="elementwise"):
         Custom(np.tanh, lambda v: 1.0 if v > 0 else 0.0).loss(-1.0)
-    undefined = Custom(np.log, np.ones_like).loss(-1.0)
+    undefined = Custom(np.log, lambda v: 1.0 / np.abs(v)).loss(-1.0)
     with pytest.raises(InputError, match=r"custom\(function=\): it is no number at -1"):
         undefined(np.array([1.0]))
+
+
+def _smooth(at, width, height):
+    def far(v):
+        return (v - at) / width
+
+    def z(v):
+        return np.clip(far(v), -300.0, 300.0)
+
+    return {
+        "cube": (lambda v: height * (v - at) ** 3, lambda v: 3.0 * height * (v - at) ** 2),
+        "exp": (
+            lambda v: height * np.exp(v / width),
+            lambda v: height / width * np.exp(v / width),
+        ),
+        "arctan": (
+            lambda v: height * np.arctan(far(v)),
+            lambda v: height / width / (1 + far(v) ** 2),
+        ),
+        "single": (
+            lambda v: (height * np.tanh(z(v).astype(np.float32))).astype(np.float32),
+            lambda v: height / width * np.cosh(z(v)) ** -2,
+        ),
+        "offset": (lambda v: 1e9 * height + np.tanh(z(v)), lambda v: np.cosh(z(v)) ** -2 / width),
+    }
+
+
+def _bent(at, width, height):
+    xs, ys = at + width * np.array([0.0, 0.1, 0.7, 1.0]), height * np.array([0.0, 1.0, 1.1, 9.0])
+    slopes = np.array([0.0, *np.diff(ys) / np.diff(xs), 0.0])
+    return {
+        "ramp": (
+            lambda v: height * np.clip((v - at) / width, 0.0, 1.0),
+            lambda v: np.where((v >= at) & (v < at + width), height / width, 0.0),
+        ),
+        "points": (
+            lambda v: np.interp(v, xs, ys),
+            lambda v: slopes[np.searchsorted(xs, v, side="right")],
+        ),
+        "step": (lambda v: np.where(v >= at, height, 0.0), np.zeros_like),
+        "rounded": (
+            lambda v: np.round(np.clip(v, at, at + width), 9),
+            lambda v: 1.0 * (abs(v - at - width / 2) < width / 2),
+        ),
+    }
+
+
+SIZES = st.floats(-3.0, 3.0).map(lambda power: 10.0**power)
+
+
+@given(
+    at=st.floats(-1e3, 1e3), width=SIZES, height=SIZES,
+    kind=st.sampled_from([*_smooth(0, 1, 1), *_bent(0, 1, 1)]), between=st.booleans(),
+)  # fmt: skip
+def test_a_right_derivative_is_never_refused(at, width, height, kind, between):
+    function, derivative = {**_smooth(at, width, height), **_bent(at, width, height)}[kind]
+    ends = (at - 3 * width, at + 5 * width) if between else None
+    Custom(function, derivative, between=ends).loss(-1.0)
+
+
+@given(
+    at=st.floats(-1e2, 1e2), width=SIZES, height=SIZES,
+    kind=st.sampled_from(["cube", "exp", "arctan"]), factor=st.sampled_from([0.0, 0.01, 0.5, 2.0]),
+)  # fmt: skip
+def test_a_wrong_derivative_is_refused_with_what_was_measured(at, width, height, kind, factor):
+    at *= width
+    function, derivative = _smooth(at, width, height)[kind]
+    wrong = Custom(
+        function, lambda v: factor * derivative(v), between=(at - 3 * width, at + 5 * width)
+    )
+    with pytest.raises(InputError, match=r"derivative=\): at .* has the slope .* differences"):
+        wrong.loss(-1.0)
+
+
+def test_a_wrong_derivative_is_found_where_the_function_grows():
+    """Nothing grows at the sizes that are looked at first: 10 and 100."""
+    ramp = Custom(
+        lambda v: 200.0 * np.clip(v, 90.0, 95.0),
+        lambda v: np.where((v >= 90.0) & (v < 95.0), 100.0, 0.0),
+    )
+    with pytest.raises(InputError, match=r"it is 100, but .* slope 200 "):
+        ramp.loss(-1.0)
+    cube = Custom(lambda v: (v / 100.0) ** 3 * 1e4, lambda v: np.full_like(v, 1e-3))
+    with pytest.raises(InputError, match=r"it is 0\.001, but"):
+        cube.loss(-1.0)
+
+
+@given(at=st.floats(-50.0, 50.0), power=st.sampled_from([1, 3, 5]))
+def test_the_inverse_needs_few_rounds_however_far_the_ends_are(at, power):
+    asked = []
+
+    def function(v):
+        asked.append(v.size)
+        return v**power
+
+    loss = Custom(function, lambda v: power * v ** (power - 1.0)).loss(-1.0)
+    asked.clear()
+    [y] = loss.inverse(np.array([-(at**power)]))
+    assert len(asked) < 60
+    np.testing.assert_allclose(y**power, -(at**power), rtol=1e-14, atol=1e-12)
 
 
 def test_a_table_gives_the_utility_that_was_written():

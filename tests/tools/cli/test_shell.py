@@ -156,6 +156,8 @@ def test_negative_values_failures_outcomes_and_data_from_elsewhere(begin):
     )
     first, second, third = sw.Study.load(journal).history
     assert (first.value, first.infeasible, first.outcomes) == (-1.5, True, {"harm": 3.2})
+    best = stopwise("verdict", journal, "--json").json["best"]
+    assert (best["outcomes"], best["worth"]) == ({"harm": -1.0}, None)
     assert (second.failed, second.message, second.cost) == (True, "no power", 1.0)
     assert (third.params, third.charged) == ({"x": 0.5, "kind": "a"}, False)
 

@@ -69,6 +69,30 @@ def test_a_trial_without_its_outcome_has_failed(configured):
     assert {o.message for o in study.history} == {"the JSON has no key 'harm'; it has 'value'"}
 
 
+def test_a_failed_program_is_charged_what_it_reports_and_its_outcomes_count(tmp_path):
+    (tmp_path / "react.py").write_text(
+        "import json, sys, time\n"
+        "[x] = [float(argument.split('=')[1]) for argument in sys.argv[1:]]\n"
+        "said = {'value': -x, 'cost': 20 if x > 0.5 else 5, 'harm': 4 * x * x}\n"
+        "print(json.dumps({**said, 'value': None} if x > 0.8 else said))\n"
+        "sys.exit(3 if 0.5 < x <= 0.8 else 0)\n"
+    )
+    text = TUNE.replace("LIMITS", "[-inf, 3.0]").replace("FURTHER", "n_initial = 6")
+    text = text.replace('"none"', '"reported"').replace("stop_after = 2", "stop_after = 6")
+    (tmp_path / "tune.toml").write_text(text)
+    config = load(tmp_path / "tune.toml")
+    study, lines = new_study(config), []
+    run_trials(config, study, lambda _, line: lines.append(line))
+    exited = [o for o in study.history if o.message == "exit code 3"]
+    assert exited
+    assert any(o.params["x"] > 0.8 for o in study.history)
+    for o in study.history:
+        dear = o.params["x"] > 0.5
+        assert (o.failed, o.cost) == (dear, 20.0 if dear else 5.0)
+        assert o.outcomes["harm"] == pytest.approx(4 * o.params["x"] ** 2)
+    assert study.spent == sum(o.cost for o in study.history)
+
+
 @pytest.mark.parametrize(
     ("limits", "message"),
     [

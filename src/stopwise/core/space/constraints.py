@@ -100,9 +100,10 @@ def check_names(constraints: Sequence[Constraint], space: Collection[str]) -> No
     for constraint in constraints:
         for name in sorted(constraint.names):
             if name not in space:
+                guess = suggestion(name, space)
                 raise InputError(
                     f"the constraint {constraint} names {name!r}, which the space does not have; "
-                    f"it has {listing(list(space))}{suggestion(name, space)}. Text is "
+                    f"it has {listing(list(space))}{guess}{'' if guess else '.'} Text is "
                     f"written in quotes: '{name}'"
                 )
 

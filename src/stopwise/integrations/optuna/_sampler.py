@@ -18,7 +18,7 @@ from optuna.trial import FrozenTrial
 from stopwise.core.space import Parameter
 from stopwise.errors import InputError
 from stopwise.integrations.optuna._board import Board, Look, Note
-from stopwise.integrations.optuna._mirror import Mirror
+from stopwise.integrations.optuna._mirror import Mirror, direction_of
 from stopwise.integrations.optuna._mirrors import Mirrors
 from stopwise.integrations.optuna._proposal import Knowledge, Proposal
 from stopwise.integrations.optuna._space import Distributions
@@ -79,6 +79,7 @@ class StopwiseSampler(BaseSampler):
         trial: FrozenTrial,  # noqa: ARG002  Optuna's interface
     ) -> dict[str, BaseDistribution]:
         """The parameters that are chosen together: those given, or those all trials share."""
+        direction_of(study)  # refuses several objectives before a trial is paid for
         return self.mirrors.distributions(lambda: study.get_trials(deepcopy=False))
 
     def sample_independent(

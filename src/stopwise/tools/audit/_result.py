@@ -105,7 +105,8 @@ class Audit:
     def heading(self) -> str:
         """The history in one sentence."""
         worth = "" if self.lam is None else f", lam = {quantity(self.lam)}"
-        kept = f"; {self.promises.words(self.units.value_name)}" if self.promises.told else ""
+        gained = self.units.value_name if self.study is None else self.study.options.gain_unit
+        kept = f"; {self.promises.words(gained)}" if self.promises.told else ""
         without = of_value = ""
         if self.without_value:
             without, of_value = f", {self.without_value} of them without a value", " with a value"

@@ -126,6 +126,8 @@ def study_as_json(study: Study) -> dict[str, Any]:
             "params": params_as_json(study, best.params),
             "value": best.value,
             "std": best.std,
+            "outcomes": dict(best.outcomes),
+            "worth": study.worth(best.value),
         },
         "pending": [trial_as_json(study, trial) for trial in study.pending],
     }

@@ -118,6 +118,7 @@ def _code(study: Study, end: RunEnd) -> int:
 
 def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
     from stopwise.core.units import SECONDS, amount
+    from stopwise.study.coverage import never_tried
     from stopwise.study.explanation import rests_on_no_choice
     from stopwise.tools.runner.parameter_passing import shown_params
 
@@ -136,7 +137,8 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
     say(f"{trials}, {config.cost.words(study.spent)} spent; stopwise itself took {ours}.")
     say(f"Why it ended: {end.reason}.")
     if end.why == "verdict" and config.stages is None:
-        for sentence in rests_on_no_choice(study):
+        untried = never_tried(study.domain, study.history)
+        for sentence in (*rests_on_no_choice(study), *([untried] if untried else [])):
             say(sentence)
     if end.why == "interrupted":
         say(f"Go on with: stopwise run {config.path.name}")

@@ -81,7 +81,7 @@ def units_of(study: Study, unit: str = "") -> AnswerUnits:
 def view_of(study: Study, unit: str = "") -> View:
     """The study as it stands."""
     units, promises = units_of(study, unit), study.promises
-    name = "" if study.options.utility is not None else units.value_name
+    name = study.options.gain_unit
     leg = _leg(study)
     return View(
         _trials(study),

@@ -129,8 +129,7 @@ class Facts:
     @property
     def units(self) -> str:
         """What gains are counted in, in words."""
-        options = self.study.options
-        return options.currency or "units of worth" if self.has_utility else options.units.of_value
+        return self.study.options.gain_unit or self.names.of_value
 
     @property
     def names(self) -> AnswerUnits:

@@ -31,11 +31,10 @@ def importance_picture(facts: Facts) -> Picture:
 
 def _svg(found: Sequence[Importance], words: str) -> Markup:
     height = _TOP + _ROW * len(found) + _FOOT
-    last = max(1.0, *(each.high for each in found))
     foot = height - _FOOT
 
     def x(share: float) -> float:
-        return round(_NAMES + share / last * (_WIDTH - _NAMES - _RIGHT), 1)
+        return round(_NAMES + share * (_WIDTH - _NAMES - _RIGHT), 1)
 
     parts = []
     for tenth in (0.0, 0.25, 0.5, 0.75, 1.0):
@@ -93,4 +92,4 @@ def _words(found: Sequence[Importance]) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100.0 * min(share, 1.0):.0f} %"  # the share of a path may be a little more
+    return f"{100.0 * share:.0f} %"

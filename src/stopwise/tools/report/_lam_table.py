@@ -9,8 +9,14 @@ from stopwise.tools.report._axis import number
 from stopwise.tools.report._markup import Markup, el, region
 
 
-def ladder_part(ladder: LamLadder, units: AnswerUnits) -> Markup:
-    """A table of lams; nothing while no signal is recorded."""
+def ladder_part(ladder: LamLadder, units: AnswerUnits, gains: str) -> Markup:
+    """A table of lams; nothing while no signal is recorded.
+
+    Args:
+        ladder: The lams.
+        units: The names of values and costs.
+        gains: What gains are counted in; empty if nobody has named it.
+    """
     if not len(ladder):
         return Markup()
     note = ladder.caveat_sentence
@@ -26,7 +32,8 @@ def ladder_part(ladder: LamLadder, units: AnswerUnits) -> Markup:
         )
         for rung in ladder
     ]
-    named = f"lam ({units.lam})" if units.value_name or units.cost_unit else "lam"
+    unit = f"{gains or units.of_value} per {units.one_of_cost}"
+    named = f"lam ({unit})" if gains or units.cost_unit else "lam"
     best = f"best {units.value_name}".strip() + " by then"
     titles = (named, "would have stopped", "spent by then", best)
     header = el("thead", el("tr", *(el("th", title, scope="col") for title in titles)))

@@ -71,7 +71,7 @@ def page(study: Study, *, version: str | None = None) -> str:
         el("section", curves_part(facts)) if in_stages else _course(facts),
         Markup() if in_stages else _model(facts),
         Markup() if in_stages else _others(facts),
-        Markup() if in_stages else ladder_part(lam_ladder(facts.study), facts.names),
+        Markup() if in_stages else _ladder(facts),
         paused_part(facts),
         _trials(facts),
         el(
@@ -81,6 +81,10 @@ def page(study: Study, *, version: str | None = None) -> str:
     )
     body = el("body", main, el("script", Markup(script)))
     return f"<!doctype html>\n{el('html', head, body, lang='en', data_version=version)}\n"
+
+
+def _ladder(facts: Facts) -> Markup:
+    return ladder_part(lam_ladder(facts.study), facts.names, facts.study.options.gain_unit)
 
 
 def policy(style: str, script: str, version: str | None = None) -> str:

@@ -32,8 +32,8 @@ def promises_picture(facts: Facts) -> Picture:
         return Picture("promises", _TITLE, "No choice of the acquisition has been told yet.")
     kept = [rows[i] for i in thinned(len(rows), MOST_POINTS)]
     sums = [n for row in rows for n in (row.promised_so_far, row.delivered_so_far)]
-    named = facts.names.value_name or facts.has_utility
-    label = f"gain in {facts.units}, added up" if named else "gain, added up"
+    named = facts.study.options.gain_unit
+    label = f"gain in {named}, added up" if named else "gain, added up"
     chart = Chart(trials_axis(facts), axis_of([0.0, *sums], label, log=False))
     before = rows[0].at - 1  # where both sums are 0
     promised = [(row.at, row.promised_so_far) for row in rows]
@@ -71,8 +71,9 @@ def _rows(facts: Facts) -> list[_Row]:
 def _words(facts: Facts, rows: list[_Row]) -> str:
     last = rows[-1]
     choices = "The one choice" if len(rows) == 1 else f"The {len(rows)} choices"
+    promised = f"{number(last.promised_so_far)} {facts.study.options.gain_unit}".strip()
     words = (
-        f"{choices} of the acquisition promised {number(last.promised_so_far)} in all,"
+        f"{choices} of the acquisition promised {promised} in all,"
         f" and {number(last.delivered_so_far)} came."
     )
     gained = sum(row.delivered > 0.0 for row in rows)

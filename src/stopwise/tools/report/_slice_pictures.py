@@ -91,10 +91,8 @@ def _slice_words(one: Slice) -> str:
     at_low, at_high = (
         _value(one.values[int(i)]) for i in (np.argmin(one.median), np.argmax(one.median))
     )
-    return (
-        f"Best at {shown}. Expected values run from {number(low)} (at {at_low}) to"
-        f" {number(high)} (at {at_high})."
-    )
+    run = f"from {number(low)} (at {at_low}) to {number(high)} (at {at_high})"
+    return " ".join([f"Best at {shown}. Expected values run {run}.", *one.remarks])
 
 
 def _value(value: object) -> str:

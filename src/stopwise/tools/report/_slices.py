@@ -3,23 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.arrays import Array, Mask
+from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import (
     Categorical,
     Finite,
     Integer,
+    Mixed,
     Ordinal,
     Parameter,
     Real,
 )
 from stopwise.core.space.finite import codec_of
+from stopwise.core.units import settings
 from stopwise.tools.report._axis import thinned
 from stopwise.tools.report._facts import Facts
 
@@ -45,6 +48,7 @@ class Slice:
         best_median: What is expected there.
         tried: The parameter's values in all trials.
         observed: The lowest and the highest value that was observed.
+        remarks: Sentences about what is not in the curve.
     """
 
     name: str
@@ -58,6 +62,7 @@ class Slice:
     best_median: float
     tried: list[Any]
     observed: tuple[float, float]
+    remarks: tuple[str, ...] = ()
 
 
 def slices(facts: Facts) -> list[Slice]:
@@ -85,6 +90,9 @@ def _slice(facts: Facts, snapshot: Snapshot, best: Mapping[str, Any], index: int
     X[:, columns] = U
     if codec.is_conditional:  # others may come into being on the way, or cease to be
         X = codec.snap(X)
+    at_best = int(np.abs(U - here[0, columns]).max(axis=1).argmin())
+    kept = _reached(parameter, codec.allowed(X), at_best)
+    cut, U, X = not kept.all(), U[kept], X[kept]
     objective = snapshot.belief.objective
     law = objective.law(X)
     at = [facts.sign * law.quantile(z).value for z in (-_DEVIATIONS, 0.0, _DEVIATIONS)]
@@ -97,10 +105,47 @@ def _slice(facts: Facts, snapshot: Snapshot, best: Mapping[str, Any], index: int
         np.min(at, axis=0),  # quantiles of a mixture are rounded where it is certain
         np.max(at, axis=0),
         best[name],
-        int(np.abs(U - here[0, columns]).max(axis=1).argmin()),
+        int(kept[:at_best].sum()),
         facts.sign * float(objective.law(here).median[0]),
         [s.trial.params[name] for s in facts.steps if name in s.trial.params],
         (min(observed), max(observed)),
+        (*_remarks(codec, here, X, cut=cut), *_of_limits(facts, snapshot, here, X, at[1])),
+    )
+
+
+def _reached(parameter: Parameter, allowed: Mask, best_at: int) -> Mask:
+    """Which places are drawn: allowed choices; of a range the part around the best one."""
+    if isinstance(parameter, Categorical | Ordinal):
+        reached = allowed.copy()
+    else:
+        gaps = np.cumsum(~allowed)  # it grows at each place that constraints exclude
+        reached = allowed & (gaps == gaps[best_at])
+    reached[best_at] = True  # evaluated, and it may be between two places of a table
+    return reached
+
+
+def _remarks(codec: Mixed, here: Array, X: Array, *, cut: bool) -> Iterator[str]:
+    """What a place along the slice is, beyond the parameter's value."""
+    if cut:
+        yield "What is left out violates the constraints, the other parameters being as they are."
+    if codec.is_conditional:
+        [best], rows = codec.decode(here), codec.decode(X)
+        assumed = {name: row[name] for row in rows for name in row if name not in best}
+        if assumed:
+            yield f"Where the best one has no such parameter, {settings(assumed)} is assumed."
+
+
+def _of_limits(
+    facts: Facts, snapshot: Snapshot, here: Array, X: Array, median: Array
+) -> Iterator[str]:
+    """How likely limits are kept at the best configuration, and where the curve is best."""
+    if facts.study.options.limits is None or snapshot.belief.success is None:
+        return
+    peak = X[[int(np.argmin(facts.sign * median))]]
+    at_best, at_peak = np.exp(snapshot.belief.log_chance(np.vstack([here, peak]))).tolist()
+    yield (
+        "Limits are not in the curve: where it is best a trial would succeed and keep them with"
+        f" probability {quantity(at_peak)}, at the best configuration {quantity(at_best)}."
     )
 
 

@@ -127,8 +127,8 @@ def _measures(config: Config) -> Iterator[str]:
         unit = utility.unit or "units of worth"
         lam = 1.0 if worth is None else worth.lam
         yield (
-            f"What a value is worth is by {utility}: a trial that costs {cost.words(1.0)} must"
-            f" promise {quantity(lam)} {unit}."
+            f"What a value is worth is by [utility], a {config.data['utility']['kind']}: a trial"
+            f" that costs {cost.words(1.0)} must promise {amount(lam, unit)}."
         )
     elif worth is not None:
         gain, paid = worth.improvement or worth.lam, worth.cost or 1.0

@@ -15,7 +15,8 @@ from stopwise.core.checks import listed
 from stopwise.core.exchange_rate import exchange_rate
 from stopwise.core.outcome_limits import Limits, checked_limits
 from stopwise.core.space import Parameter, as_domain
-from stopwise.errors import StopwiseError
+from stopwise.core.units import check_same_unit
+from stopwise.errors import InputError, StopwiseError
 from stopwise.study.hard_limits import FAILURES
 from stopwise.study.options import StudyOptions, names
 from stopwise.tools.runner.measures import Cost, Value, check_direction, read_cost, read_value
@@ -41,6 +42,11 @@ cost = 600 # ... this much for it, in units of cost
 Or leave both at "pbgi" and give a budget, what may be spent in all: budget = 3600; or a number of
 trials, and nothing is priced: max_trials = 50 (stopwise new takes --lam, --budget, --max-trials).
 Or choose among those that need neither: acquisition = "logeipc", stopping = "gss"."""
+
+_WORTH_BETWEEN = (
+    "Say it in the table [worth]: lam = 40 if one {one} is worth 40 {worth}, or improvement = ..."
+    " and cost = ..., a trade that you would just accept (stopwise new takes --lam)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +230,14 @@ def _utility(table: TomlTable) -> Utility | None:
 
 
 def check_worth(top: TomlTable, config: Config) -> None:
-    """Refuse a file without [worth] where a rule or the acquisition needs it."""
-    if config.worth is not None or config.utility is not None:
+    """Refuse a file without [worth] where a rule, the acquisition or a utility needs it."""
+    if config.worth is not None:
+        return
+    if config.utility is not None:
+        try:
+            check_same_unit(config.utility.unit, config.cost.unit, _WORTH_BETWEEN)
+        except InputError as error:
+            raise top.table("utility").error("unit", str(error)) from error
         return
     search = config.search
     rules = [rule.name for rule in (*search.stopping, *search.watch) if rule.needs_lam]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stopwise.core.checks import Bounds, checked_bounds
+from stopwise.core.one_objective import INSTEAD, are_several
 from stopwise.core.units import SECONDS, amount, checked_name, checked_unit, sounds_better_larger
 from stopwise.errors import InputError, StopwiseError
 from stopwise.tools.runner.toml_table import TomlTable, shown
@@ -44,16 +45,24 @@ class Cost:
         """Whether a trial costs the seconds that it takes."""
         return self.kind == "seconds" and self.price_per_hour is None
 
+    @property
+    def unit(self) -> str:
+        """The unit of costs; empty if nobody gave one."""
+        return self.given_unit or (SECONDS if self.is_time else "")
+
     def words(self, cost: float) -> str:
         """A cost with its unit: "5 s", "$3.20", "12 trials"."""
         kinds = {"seconds": "units of money", "reported": "units of cost", "none": "trials"}
-        unit = SECONDS if self.is_time else kinds[self.kind]
-        said = amount(cost, self.given_unit or unit)
+        said = amount(cost, self.unit or kinds[self.kind])
         return {"1 trials": "1 trial", "1 units of cost": "1 unit of cost"}.get(said, said)
 
 
 def read_value(table: TomlTable) -> Value:
     """The table ``[value]``."""
+    for key in ("key", "name", "direction"):
+        if are_several(table.data.get(key, "")):
+            message = f"{key} = {shown(table.data[key])}: {INSTEAD}; in a file, [limits]."
+            raise table.error(key, message)
     value = Value(
         table.typed("key", str, _ANY_VALUE),
         table.typed("file", str, None),

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stopwise.core.one_objective import INSTEAD, are_several
@@ -45,15 +46,22 @@ def read_result(config: Config, running: RunningProgram, ended: ProgramEnd) -> P
     by_clock = cost_by_clock(config, ended.seconds)
     if ended.why == "timeout":
         message = f"killed after {ended.seconds:.3g} s (timeout = {config.timeout:g})"
-        return ProgramResult(None, by_clock, message, retriable=False)
+        return replace(_failed(config, running, by_clock), message=message, retriable=False)
     if ended.exit_code != 0:
-        return ProgramResult(
-            None, by_clock, _last_words(ended.exit_code, running.folder / "stderr")
-        )
+        words = _last_words(ended.exit_code, running.folder / "stderr")
+        return replace(_failed(config, running, by_clock), message=words)
     try:
         return _reported(config, _answer(running), by_clock)
     except _NoAnswerError as error:
         return ProgramResult(None, by_clock, str(error))
+
+
+def _failed(config: Config, running: RunningProgram, by_clock: float | None) -> ProgramResult:
+    """A failure, with the cost and the outcomes that the program has reported before it."""
+    try:
+        return replace(_reported(config, _answer(running), by_clock), value=None)
+    except _NoAnswerError:
+        return ProgramResult(None, by_clock)
 
 
 def read_report(config: Config, answer: Mapping[str, object], seconds: float) -> ProgramResult:
@@ -115,18 +123,23 @@ def _reported(config: Config, answer: object, by_clock: float | None) -> Program
     cost = _number(answer, config.cost.key) if reports_cost else by_clock
     if cost is not None and not cost > 0:
         raise _NoAnswerError(f"the reported cost must be positive, not {cost!r}")
-    try:
-        value, outcomes = _number(answer, config.value.key), _outcomes(config, answer)
-        return ProgramResult(value, cost, outcomes=outcomes)
-    except _NoAnswerError as error:
-        return ProgramResult(None, cost, str(error))
-
-
-def _outcomes(config: Config, answer: dict[str, object]) -> dict[str, float] | None:
-    """The outcomes that have limits: under "outcomes", or beside the value."""
-    given = answer.get("outcomes")
+    given = answer.get("outcomes")  # they are there, or beside the value
     source = given if isinstance(given, dict) else answer
-    return {name: _number(source, name) for name in config.limits} if config.limits else None
+    try:
+        value = _number(answer, config.value.key)
+        outcomes = {name: _number(source, name) for name in config.limits or {}}
+        return ProgramResult(value, cost, outcomes=outcomes or None)
+    except _NoAnswerError as error:
+        return ProgramResult(None, cost, str(error), outcomes=_measured(config, source) or None)
+
+
+def _measured(config: Config, source: dict[str, object]) -> dict[str, float]:
+    """Those of the outcomes with limits that are numbers, for a trial that has failed."""
+    measured = {}
+    for name in config.limits or {}:
+        with contextlib.suppress(_NoAnswerError):
+            measured[name] = _number(source, name)
+    return measured
 
 
 def _number(answer: dict[str, object], key: str) -> float:

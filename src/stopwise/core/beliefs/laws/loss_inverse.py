@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stopwise.core.beliefs.laws._roots import increasing_root
+from stopwise.core.beliefs.laws._roots import halfway, increasing_root
 from stopwise.core.beliefs.laws.loss import Loss
 from stopwise.core.numerics.arrays import Array, Mask
+
+_NARROW = 1.0  # of a bracket, on the scale of arcsinh: from there on Newton's method is faster
+_ROUNDINGS = 2.0  # of a level: what is closer is as close as floats get
 
 
 def largest_at_most(loss: Loss, level: Array, first: float, last: float) -> Array:
@@ -25,9 +28,21 @@ def largest_at_most(loss: Loss, level: Array, first: float, last: float) -> Arra
     y = np.where(level >= high, np.inf, -np.inf)
     inside = (level >= low) & (level < high) & np.isfinite(level)
     aimed = _Aimed(loss, level[inside])
-    ends = (np.full(len(aimed.level), end) for end in (first, last))
-    y[inside] = increasing_root(aimed, _Aimed.excess, *ends)
+    y[inside] = increasing_root(aimed, _Aimed.excess, *_bracket(aimed, first, last))
     return y
+
+
+def _bracket(aimed: _Aimed, first: float, last: float) -> tuple[Array, Array]:
+    """Ends of about one size around each value: the ends of a loss may be 200 orders apart.
+
+    Each round halves the distance; between -1e100 and 1e100 there are nine.
+    """
+    low, high = (np.full(len(aimed.level), end) for end in (first, last))
+    while np.any(np.arcsinh(high) - np.arcsinh(low) > _NARROW):
+        middle = halfway(low, high)
+        below = aimed.loss(middle) <= aimed.level
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return low, high
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +59,7 @@ class _Aimed:
     def excess(self, y: Array) -> tuple[Array, Array]:
         """The losses over the levels; equal counts as below, to find the right end."""
         over = self.loss(y) - self.level
+        equal = np.abs(over) <= _ROUNDINGS * np.spacing(np.abs(self.level))
         smallest = -np.finfo(np.float64).tiny
         with np.errstate(over="ignore"):
-            return np.where(over == 0.0, smallest, over), np.exp(self.loss.log_slope(y))
+            return np.where(equal, smallest, over), np.exp(self.loss.log_slope(y))

@@ -14,6 +14,7 @@ from stopwise.core.beliefs.laws.loss_integral import log_integral
 from stopwise.core.beliefs.laws.loss_inverse import largest_at_most
 from stopwise.core.beliefs.laws.panels import Bends
 from stopwise.core.beliefs.utilities._checks import checked_unit, checked_value, wrong_way
+from stopwise.core.beliefs.utilities._slopes import check_derivative
 from stopwise.core.checks import Bounds, checked_bounds
 from stopwise.core.numerics.arrays import Array
 from stopwise.core.quantity import quantity
@@ -60,7 +61,10 @@ class Custom:
         checked_unit("custom", self.unit)
 
     def loss(self, sign: float) -> CustomLoss:
-        """Minus the function of what is minimised; one that goes the wrong way is refused."""
+        """Minus the function of what is minimised; one that goes the wrong way is refused.
+
+        So is a derivative that is not the function's.
+        """
         low, high = self.between or (None, None)
         ends = [
             -_FARTHEST if low is None else float(low),
@@ -71,8 +75,21 @@ class Custom:
         inside = np.unique(np.clip(_TRIED, first, last))
         bounded = low is not None and high is not None
         even = np.linspace(first, last, 25) if bounded else inside
-        loss.log_slope(np.concatenate([inside, even, [sign * knot for knot in self.knots]]))
+        points = np.concatenate([inside, even, [sign * knot for knot in self.knots]])
+        loss.log_slope(points)
+        self._check_derivative(sign * points)
         return loss
+
+    def _check_derivative(self, points: Array) -> None:
+        """Refuse a derivative that is not the function's."""
+
+        def function(values: Array) -> Array:
+            return _called(self.function, values, "function")
+
+        def derivative(values: Array) -> Array:
+            return _called(self.derivative, values, "derivative")
+
+        check_derivative(function, derivative, points)
 
 
 @dataclass(frozen=True, slots=True)
