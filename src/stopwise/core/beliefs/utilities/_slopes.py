@@ -54,11 +54,13 @@ def check_derivative(function: Elementwise, derivative: Elementwise, points: Arr
         wrong = (high - low <= _ALIKE * size) & (off > _WRONG * steepest)
         wrong &= off * _STEPS[-1] * room > _PRECISION * (np.abs(at) + steepest * np.abs(x))
     if wrong.any():
-        worst = int(np.argmax(np.where(wrong, off * room, -1.0)))
+        with np.errstate(divide="ignore"):
+            ordinary = -np.abs(np.log(np.abs(x)))  # of all sizes, the one nearest to 1
+        shown = int(np.argmax(np.where(wrong, ordinary, -np.inf)))
         raise InputError(
-            f"custom(derivative=): at {quantity(float(x[worst]))} it is"
-            f" {quantity(float(given[worst]))}, but the function there has the slope"
-            f" {quantity(float(measured[worst]))} (by finite differences). Give the derivative of"
+            f"custom(derivative=): at {quantity(float(x[shown]))} it is"
+            f" {quantity(float(given[shown]))}, but the function there has the slope"
+            f" {quantity(float(measured[shown]))} (by finite differences). Give the derivative of"
             " the same function, in the same units."
         )
 
