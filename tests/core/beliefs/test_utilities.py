@@ -192,6 +192,7 @@ def _bent(at, width, height):
 SIZES = st.floats(-3.0, 3.0).map(lambda power: 10.0**power)
 
 
+@example(at=1e-12, width=1.0, height=1.0, kind="rounded", between=True)
 @given(
     at=st.floats(-1e3, 1e3), width=SIZES, height=SIZES,
     kind=st.sampled_from([*_smooth(0, 1, 1), *_bent(0, 1, 1)]), between=st.booleans(),

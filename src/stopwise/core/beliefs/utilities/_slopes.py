@@ -18,6 +18,7 @@ Elementwise = Callable[[Array], Array]
 
 _ROUNDS, _HALVED = 8, 8  # halvings of the intervals on which the function grows most
 _STEPS = np.array([-0.1, -0.01, 0.01, 0.1])  # of the distance to the next point
+_LOPSIDED = 100.0  # a point this much closer to one neighbour is there by accident
 _ALIKE = 0.02  # slopes that differ by more are at a bend, and measure nothing
 _WRONG = 0.05
 _PRECISION = 1e-6  # of values and of the function: single precision, and some roundings
@@ -39,9 +40,8 @@ def check_derivative(function: Elementwise, derivative: Elementwise, points: Arr
     """
     x = _where_it_grows(function, np.unique(points))
     gaps = np.diff(x)
-    room = np.minimum(gaps[:-1], gaps[1:])
-    x = x[1:-1]
-    room = np.minimum(room, np.where(x == 0.0, room, np.abs(x)))
+    apart = np.maximum(gaps[:-1], gaps[1:]) < _LOPSIDED * np.minimum(gaps[:-1], gaps[1:])
+    x, room = x[1:-1][apart], np.minimum(gaps[:-1], gaps[1:])[apart]
     near = x + _STEPS[:, None] * room
     with np.errstate(all="ignore"):
         at, around, given = function(x), function(near), derivative(x)
@@ -54,11 +54,13 @@ def check_derivative(function: Elementwise, derivative: Elementwise, points: Arr
         wrong = (high - low <= _ALIKE * size) & (off > _WRONG * steepest)
         wrong &= off * _STEPS[-1] * room > _PRECISION * (np.abs(at) + steepest * np.abs(x))
     if wrong.any():
-        worst = int(np.argmax(np.where(wrong, off * room, -1.0)))
+        with np.errstate(divide="ignore"):
+            ordinary = -np.abs(np.log(np.abs(x)))  # of all sizes, the one nearest to 1
+        shown = int(np.argmax(np.where(wrong, ordinary, -np.inf)))
         raise InputError(
-            f"custom(derivative=): at {quantity(float(x[worst]))} it is"
-            f" {quantity(float(given[worst]))}, but the function there has the slope"
-            f" {quantity(float(measured[worst]))} (by finite differences). Give the derivative of"
+            f"custom(derivative=): at {quantity(float(x[shown]))} it is"
+            f" {quantity(float(given[shown]))}, but the function there has the slope"
+            f" {quantity(float(measured[shown]))} (by finite differences). Give the derivative of"
             " the same function, in the same units."
         )
 
