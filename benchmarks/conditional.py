@@ -10,9 +10,10 @@ random. "ours, design of 10" begins with as many trials as TPE and GPSampler do.
 is a study without Optuna, which knows the number of trials and sizes its design by it.
 
 ``python -m benchmarks conditional`` runs two seeds of the pipeline. For more, and for the other
-objective, run ``python -m benchmarks.conditional FILE [SEEDS [OBJECTIVE]]``: each run appends a
-line of JSON to the file, and what is there is not run again. Without seeds it prints a table of
-what the file holds; give each objective a file of its own.
+objective, run ``python -m benchmarks.conditional FILE [SEEDS [OBJECTIVE]]`` (10: the seeds 0 to 9;
+100:120: those from 100 to 119). Each run appends a line of JSON to the file, and what is there is
+not run again. Without seeds it prints a table of what the file holds; give each objective a file
+of its own.
 """
 
 from __future__ import annotations
@@ -223,8 +224,14 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+def _seeds(given: str) -> range:
+    """Seeds as they are given: how many, or the first and the one after the last."""
+    first, _, end = given.rpartition(":")
+    return range(int(first or 0), int(end))
+
+
 if __name__ == "__main__":
     if len(sys.argv) > 2:
         chosen = PROBLEMS[sys.argv[3] if len(sys.argv) > 3 else "pipeline"]
-        run_all(Path(sys.argv[1]), range(int(sys.argv[2])), chosen)
+        run_all(Path(sys.argv[1]), _seeds(sys.argv[2]), chosen)
     print(table(Path(sys.argv[1])))

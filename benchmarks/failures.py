@@ -6,8 +6,9 @@ spent, failures included, in gaps from the median value to the best; the gap is 
 evaluations of median cost. The boxes are Branin's with its left third failing, with a thin shell
 around its best minimum failing, with the better corner failing, and Hartmann's of three parameters
 where three places of ten fail; three of them again with failures that cost ten times as much. The
-tables are AlexNet and four tasks of TaskSet with their diverged runs. Both ways play the same
-problems with the same seeds, so differences are paired.
+tables are a valley of which the bottom fails, so that the best is beside failures, AlexNet, and
+four tasks of TaskSet with their diverged runs. Both ways play the same problems with the same
+seeds, so differences are paired.
 
 ``python -m benchmarks failures`` runs one seed of each. For more run
 ``python -m benchmarks.failures FILE [SEEDS [WORD]]``: each run appends a line of JSON to the file,
@@ -104,7 +105,20 @@ def problems() -> dict[str, Problem]:
         ),
         "three in ten, dear": _box(_HARTMANN, _loss, _at_random, dear=_DEAR),
     }
-    return boxes | _tables()
+    return boxes | {"beside failures": _valley()} | _tables()
+
+
+def _valley() -> Problem:
+    """A valley of 30 rows of which the bottom fails: the best row is beside it."""
+    rows = [{"x": i, "y": (5 * i) % 7} for i in range(30)]
+
+    def evaluate(params: Mapping[str, Any]) -> tuple[float | None, float]:
+        fails = params["x"] in (11, 12, 13, 20)
+        return (None if fails else 0.1 * (params["x"] - 13) ** 2 + params["y"]), 1.0
+
+    values = [value for value, _ in map(evaluate, rows) if value is not None]
+    best = min(values)
+    return Problem(sw.Candidates(rows), evaluate, float(np.median(values)) - best, 1.0, best)
 
 
 def _tables() -> dict[str, Problem]:

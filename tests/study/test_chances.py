@@ -70,6 +70,29 @@ def test_a_gain_counts_with_the_chance_to_succeed():
     check_gradient(score, X)
 
 
+def test_a_failed_point_is_believed_no_better_than_the_best():
+    rng = np.random.default_rng(1)
+    study = sw.Study(BOX, lam=1e-3, surrogate="plain", n_initial=4)
+    values, failed = [], []
+    for a, b in rng.random((14, 2)).tolist():
+        value = None if a > 0.7 else math.cos(3 * a) + b
+        study.tell({"a": a, "b": b}, value)
+        if value is None:
+            failed.append((a, b))
+        else:
+            values.append(value)
+    believed = study.snapshot().belief.own
+    expected = believed.prefix(len(values))
+    lifted = 0
+    for x in np.array(failed):
+        mean = expected(x[None, :]).mean[0]
+        lifted += mean < min(values)
+        expected = expected.append(x, max(min(values), mean))
+    assert 0 < lifted < len(failed)  # both cases are met
+    X = rng.random((20, 2))
+    np.testing.assert_allclose(believed(X).mean, expected(X).mean, rtol=1e-9)
+
+
 def test_a_corner_that_fails_is_left_alone_after_a_few_failures():
     """The values grow better towards a corner in which every evaluation fails."""
 
