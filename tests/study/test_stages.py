@@ -258,12 +258,12 @@ def test_a_failure_has_the_step_that_was_told_and_one_cost(tmp_path: Path) -> No
     study.tell(fourth, None)  # the step that it was to reach is the best guess
     with pytest.raises(InputError, match="step=10"):
         study.tell(study.next().trial, None, step=10)
+    rows = curves_picture(Facts(study)).rows
     study.close()
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["step"] for line in lines if line.get("event") == "tell"] == [3, 5, 9, 0]
     assert [o.cost for o in study.history] == pytest.approx([0.5, 5 / 9, 1.0, 1 / 9])
     assert study.spent == pytest.approx(sum(o.cost for o in study.history))
-    rows = curves_picture(Facts(study)).rows
     assert [row[3] for row in rows] == [o.cost for o in study.history[:3]]
     assert sw.Study.load(path).history == study.history
     learned = begun(cost="reported")

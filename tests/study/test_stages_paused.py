@@ -134,5 +134,5 @@ def test_one_trial_is_spoken_of_in_the_singular() -> None:
     assert study.should_stop().reason == "no trial has finished yet, and 1 is begun: go on"
     study.tell(study.paused[0], None)
     assert "the only trial has ended" in study.should_stop().reason
-    with pytest.raises(NothingLeftError, match="1 trial has ended, 0 are begun"):
+    with pytest.raises(NothingLeftError, match="1 of 1 trials has ended, 0 being run"):
         study.next()

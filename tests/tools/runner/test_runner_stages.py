@@ -74,7 +74,12 @@ def train(params):
 def whole():
     """The same study without programs."""
     result = sw.minimize(
-        train, {"x": sw.Real(0, 1)}, lam=0.01, stages=sw.Stages([1, 3, 9]), max_trials=7
+        train,
+        {"x": sw.Real(0, 1)},
+        lam=0.01,
+        stages=sw.Stages([1, 3, 9]),
+        max_trials=7,
+        value_name="loss",
     )
     return result._study
 
