@@ -124,8 +124,7 @@ class Study(StagedStudy):
         self._choosing = Choosing(context, design, spending, snapshots, promising)
         self.rules = obeyed_rules(options)
         self.watched = made_rules(options.watch, options.lam)
-        unpriced = options.budget_decides or options.trials_decide
-        self._unobeyed = [WorthRecorder()] if unpriced else []
+        self._unobeyed = [WorthRecorder()] * (options.budget_decides or options.trials_decide)
         self._deciding = Deciding(context, design, spending, snapshots, self.rules)
         self._asking = Asking(context, design, spending, self._choosing)
         self._staged = None

@@ -6,10 +6,12 @@ The runner starts it without site packages; here it is started with them, so tha
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -216,3 +218,26 @@ def test_a_paused_program_dies_with_its_supervisor(supervised, whom):
     os.kill(one.process.pid if whom == "guard" else parent_of(pid), signal.SIGKILL)
     one.end()
     assert is_gone(pid)
+
+
+def test_an_end_just_after_another_signal_was_seen_is_not_missed(monkeypatch):
+    """Pausing a program is a SIGCHLD too; the program ends between two looks at its children."""
+    (life, _), (guard, _), (wake, signals) = (os.pipe() for _ in range(3))
+
+    def reap(program, looks=[]):  # noqa: B006  what it has seen so far
+        looks.append(program)
+        if len(looks) > 1:
+            return 0
+        os.write(signals, bytes([signal.SIGCHLD]))  # it ends right after this look
+        return None
+
+    def ready_now(read, write, failed, _):
+        ready = select.select(read, write, failed, 0.0)
+        assert any(ready), "it would wait for ever"
+        return ready
+
+    monkeypatch.setattr(supervisor, "_reap", reap)
+    monkeypatch.setattr(supervisor, "select", SimpleNamespace(select=ready_now))
+    os.write(signals, bytes([signal.SIGCHLD]))
+    pipes = supervisor._Pipes(life, -1, guard, -1)
+    assert supervisor._watch(1, pipes, wake, supervisor._Clock(0.0)) == (0, "ended")

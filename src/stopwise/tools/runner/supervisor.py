@@ -150,6 +150,9 @@ def _watch(program: int, pipes: _Pipes, wake: int, clock: _Clock) -> tuple[int |
         left = clock.left()
         wait = None if left is None else min(left, _LONGEST)
         ready, _, _ = select.select([pipes.life, pipes.guard, wake], [], [], wait)
+        # Signals are read before children are reaped: an end that comes after this is read in the
+        # next pass. The other way round it could be read here, unnoticed, and waited for in vain.
+        signals = os.read(wake, 512) if wake in ready else b""
         ended = _reap(program)
         if ended is not None:
             return ended, "ended"
@@ -160,7 +163,7 @@ def _watch(program: int, pipes: _Pipes, wake: int, clock: _Clock) -> tuple[int |
             _pause_or_go_on(program, clock, is_paused=request == PAUSE)
         if pipes.guard in ready:
             return None, "lost"
-        if wake in ready and any(byte != signal.SIGCHLD for byte in os.read(wake, 512)):
+        if any(byte != signal.SIGCHLD for byte in signals):
             return None, "terminated"
         if clock.left() == 0.0:
             return None, "timeout"
