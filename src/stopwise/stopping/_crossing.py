@@ -27,6 +27,7 @@ from stopwise.acquisition.improvement import ImprovementBy
 from stopwise.core.beliefs.conditioned_paths import PathConditioner
 from stopwise.core.beliefs.distances import square_distances
 from stopwise.core.numerics.arrays import Array, Indices, Mask
+from stopwise.core.numerics.rows import unique_rows
 from stopwise.core.snapshot import Snapshot
 from stopwise.stopping._path_minima import descend_to_level, success_paths
 
@@ -173,7 +174,7 @@ def _pool(snapshot: Snapshot, margin: float, rng: np.random.Generator) -> Array:
     domain = snapshot.domain
     peaks = snapshot.sup(ImprovementBy(margin)).peaks
     good = snapshot.X[np.argsort(snapshot.judged, kind="stable")[:_GOOD]]
-    places = good if peaks is None else np.unique(np.vstack([peaks, good]), axis=0)
+    places = good if peaks is None else unique_rows(np.vstack([peaks, good]))[0]
     deviations = np.tile(np.repeat(_DEVIATIONS, _CLOUD), len(places))[:, None]
     clouds = np.repeat(places, len(_DEVIATIONS) * _CLOUD, axis=0)
     clouds += deviations * rng.standard_normal(clouds.shape)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from stopwise.core.numerics.arrays import Array, Indices
+from stopwise.core.numerics.rows import unique_rows
 from stopwise.core.search.score import Score, nan_excluded
 from stopwise.core.search.screen import spread_out
 
@@ -69,7 +70,7 @@ def _pairs(Z: Array) -> Indices:
     nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
     near = np.stack([np.repeat(np.arange(n), k), nearest.ravel()])
     best = np.stack(np.triu_indices(min(_PAIRED, n), 1))
-    return np.asarray(np.unique(np.sort(np.hstack([near, best]), axis=0), axis=1))
+    return unique_rows(np.sort(np.hstack([near, best]), axis=0).T)[0].T
 
 
 def _beside(observed: Array, scales: Array, rng: np.random.Generator) -> Array:

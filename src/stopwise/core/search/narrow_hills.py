@@ -14,6 +14,7 @@ import itertools
 import numpy as np
 
 from stopwise.core.numerics.arrays import Array, Indices
+from stopwise.core.numerics.rows import unique_rows
 from stopwise.core.search.score import Score, highest, nan_excluded
 from stopwise.core.space.domain import SAME
 
@@ -74,7 +75,7 @@ def _between(observed: Array) -> list[Array]:
     points = np.vstack([observed, corners])
     triangles = Delaunay(points).simplices
     sides = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-    begin, end = points[np.unique(sides, axis=0).T]
+    begin, end = points[unique_rows(sides)[0].T]
     edges = begin[:, None, :] + fractions * (end - begin)[:, None, :]
     return [edges, points[triangles].mean(axis=1)[:, None, :], _at_walls(observed)]
 

@@ -22,6 +22,7 @@ import numpy as np
 from stopwise.core.beliefs.distances import square_distances
 from stopwise.core.beliefs.prices import CostModel, expected_cost, is_known
 from stopwise.core.numerics.arrays import Array, Indices
+from stopwise.core.numerics.rows import unique_rows
 from stopwise.core.space import Domain
 from stopwise.core.space.finite import codec_of
 from stopwise.study.designs.design import DesignSoFar
@@ -121,7 +122,7 @@ def _from_centre(domain: Domain, X: Array) -> Array:
     codec = codec_of(domain)
     if not codec.is_conditional:
         return distances
-    branches = np.unique(codec.active(X), axis=0, return_inverse=True)[1].ravel()
+    branches = unique_rows(codec.active(X))[1]
     ranks = np.empty(len(X))
     for branch in range(branches.max() + 1):
         rows = np.flatnonzero(branches == branch)

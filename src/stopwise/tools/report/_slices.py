@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from stopwise.core.numerics.arrays import Array, Mask
+from stopwise.core.numerics.rows import unique_rows
 from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import (
@@ -84,7 +85,7 @@ def _slice(facts: Facts, snapshot: Snapshot, best: Mapping[str, Any], index: int
     U = _places(parameter, here[0, columns])
     if isinstance(domain, Finite) and isinstance(parameter, Real | Integer):
         rows = domain.points[codec.active(domain.points)[:, index]]
-        listed = np.unique(rows[:, columns], axis=0)  # the values of the table
+        listed = unique_rows(rows[:, columns])[0]  # the values of the table
         U = listed[thinned(len(listed), _FINE)]
     X = np.repeat(here, len(U), axis=0)
     X[:, columns] = U
@@ -156,7 +157,7 @@ def _places(parameter: Parameter, here: Array) -> Array:
         grid = np.union1d(np.linspace(0.0, 1.0, _FINE), here)
         return grid[:, None]
     if isinstance(parameter, Integer):
-        return np.unique(parameter.snap(np.linspace(0.0, 1.0, _FINE)[:, None]), axis=0)
+        return unique_rows(parameter.snap(np.linspace(0.0, 1.0, _FINE)[:, None]))[0]
     return parameter.attainable()[_choices(parameter, here)]
 
 

@@ -25,6 +25,7 @@ from stopwise.core.beliefs.surrogate import Marginals
 from stopwise.core.beliefs.warps import Warp
 from stopwise.core.numerics import cholesky
 from stopwise.core.numerics.arrays import Array, Indices
+from stopwise.core.numerics.rows import unique_rows
 
 NEW = -1  # the trial of a configuration that was not begun
 _BLOCK = 512  # rows per pass over many candidates
@@ -160,8 +161,7 @@ class CurvePosterior:
     @cached_property
     def _configurations(self) -> tuple[Array, Indices]:
         """Different configurations, in length scales, and which of them each report is of."""
-        rows, which = np.unique(self._covariance.scaled, axis=0, return_inverse=True)
-        return rows, which.reshape(-1)
+        return unique_rows(self._covariance.scaled)
 
     @cached_property
     def _basis(self) -> KernelBasis:
