@@ -181,6 +181,20 @@ def test_bad_reports_are_refused_and_nothing_is_lost(told: dict[str, Any], said:
             study.tell(trial, 1.3, step=3, done=done)
 
 
+def test_a_first_report_that_passes_a_stage_by_is_refused() -> None:
+    study = begun(stages=sw.Stages([1, 3, 9, 27]))
+    trial = study.next().trial
+    with pytest.raises(InputError, match=r"handed out to step 1, .* one of step 9: .* 1, 3, 9"):
+        study.tell(trial, 1.0, step=9)
+    assert study.curves == {}
+    study.tell(trial, 2.0, step=1)
+    study.tell(trial, 1.0, step=9)  # of a run that went on from a later checkpoint
+    assert [report.step for report in study.curves[0]] == [1, 9]
+    other = study.next().trial
+    study.tell(other, 0.5, step=27)  # one that was run to its end
+    assert study.history[0].value == 0.5
+
+
 def test_a_wrong_report_on_the_way_has_a_way_out() -> None:
     study = begun()
     trial = study.next().trial

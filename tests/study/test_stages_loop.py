@@ -153,6 +153,9 @@ def test_runs_that_break_diverge_or_end_are_failures() -> None:
         (lambda _: 3.0, "returned 3.0: with stages= the objective yields", InputTypeError),
         (lambda _: iter([5]), "yielded 5", InputTypeError),
         (lambda _: iter([(2, 1.0), (10, 1.0)]), r"\[2\] and not 1", InputError),
+        (lambda _: iter([(3, 1.0), (9, 1.0)]), r"\[3\] and not 1", InputError),
+        (lambda _: iter([(1, 1.0), (9, 1.0)]), r"\[9\] and not 3", InputError),
+        (lambda _: iter([(9, 1.0)]), r"\[9\] and not 1", InputError),
         (lambda _: iter([("one", 1.0)]), "give a whole number", InputError),
     ],
 )
@@ -178,6 +181,36 @@ def test_steps_that_go_backwards_and_costs_that_shrink_are_refused(tmp_path: Pat
     for path in (first, second):
         assert all(c[0].step == 1 for c in sw.Study.load(path).curves.values())
         assert sw.Study.load(path).curves
+
+
+def test_a_final_value_that_passed_stages_by_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with pytest.raises(InputError, match=r"reported steps \[9\] and not 1"):
+        run(lambda _: iter([(9, 1.0)]), journal=path)
+    [told] = sw.Study.load(path).history
+    assert (told.value, told.cost) == (1.0, 1.0)
+
+
+def test_a_run_of_a_resumed_study_may_go_on_from_a_later_checkpoint(tmp_path: Path) -> None:
+    path, saved = tmp_path / "run.jsonl", set()
+
+    def killed(params: dict[str, Any]) -> Iterator[tuple[int, float]]:
+        for step, each in train(params):
+            if step == 2:
+                saved.add(params["x"])
+                raise KeyboardInterrupt
+            yield step, each
+
+    def trained(params: dict[str, Any]) -> Iterator[tuple[int, float]]:
+        for step, each in train(params):
+            if params["x"] not in saved or step > 3:  # what was saved and not reported
+                yield step, each
+
+    with pytest.raises(KeyboardInterrupt):
+        run(killed, journal=path)
+    [number] = [t.number for t in sw.Study.load(path).pending if t.params["x"] in saved]
+    result = run(trained, journal=path)
+    assert [report.step for report in result.curves[number]] == [1, 9]
 
 
 def test_a_curve_that_ends_early_is_a_failure() -> None:

@@ -40,6 +40,7 @@ class StagedLoop:
         # Of each run: what its trial had cost and reached before it began (after a resume).
         self._before: dict[int, tuple[float, int]] = {}
         self._seconds: dict[int, float] = {}
+        self._anew: set[int] = set()  # runs that may go on from a later checkpoint than was told
 
     def in_turn(self) -> None:
         """One leg after the other, until a rule or a hard limit ends the run."""
@@ -85,10 +86,13 @@ class StagedLoop:
         """The run of a trial; begun anew if it was paused in a process that has ended."""
         number = trial.number
         if number not in self._runs:
-            self._runs[number] = Run(self._objective, dict(trial.params), number)
             curve = self._study.curves.get(number)
+            late = self._stages.steps if curve else ()
+            self._runs[number] = Run(self._objective, dict(trial.params), number, late)
             self._before[number] = (curve[-1].cost, curve[-1].step) if curve else (0.0, 0)
             self._seconds[number] = 0.0
+            if curve:
+                self._anew.add(number)
         return self._runs[number]
 
     def _tell(self, action: Action, advanced: Advanced) -> None:
@@ -97,20 +101,21 @@ class StagedLoop:
         base, reached = self._before[number]
         self._seconds[number] += advanced.seconds
         seconds = base + self._seconds[number] if self._cost == "seconds" else None
-        told = reached
+        told, due = reached, 0 if number in self._anew else action.to_step or 0
+        self._anew.discard(number)
         for step, value, cost in advanced.reports:
             if step not in self._stages.steps or step <= reached:
                 continue
-            if self._cost == "reported" and cost is None and value is not None:
-                message = (
-                    f"trial {number} reported step {step} without a cost: with cost='reported'"
-                    " yield (step, value, cost), or call report(step, value, cost), with what the"
-                    " run has cost so far. What was told before is kept."
-                )
-                raise InputError(message)
-            paid = base + cost if self._cost == "reported" and cost is not None else seconds
+            passes = step > due > told
+            if passes and step < self._stages.last:
+                self._refuse(advanced, action)
+            paid = (
+                seconds if self._cost != "reported" else self._reported(number, step, value, cost)
+            )
             self._study.tell(trial, value, paid, step=step)
             told = step
+            if passes:  # its final value is paid for, and told
+                self._refuse(advanced, action)
             if trial.number not in {t.number for t in self._study.pending}:
                 self._end(number)  # at its last step, or it has diverged
                 return
@@ -120,6 +125,19 @@ class StagedLoop:
             self._tell_end(trial, advanced, told, seconds)
         elif told < (action.to_step or 0):
             self._refuse(advanced, action)
+
+    def _reported(self, number: int, step: int, value: object, cost: float | None) -> float | None:
+        """What a trial has cost so far as its run reports it; a failure may leave it out."""
+        if cost is not None:
+            return self._before[number][0] + cost
+        if value is None:
+            return None
+        message = (
+            f"trial {number} reported step {step} without a cost: with cost='reported'"
+            " yield (step, value, cost), or call report(step, value, cost), with what the"
+            " run has cost so far. What was told before is kept."
+        )
+        raise InputError(message)
 
     def _tell_end(
         self, trial: Trial, advanced: Advanced, told: int, seconds: float | None
@@ -138,7 +156,7 @@ class StagedLoop:
         self._study.tell(trial, None, paid, step=at if known else None, message=message)
 
     def _refuse(self, advanced: Advanced, action: Action) -> None:
-        """Refuse reports that pass a stage by."""
+        """Refuse reports that pass a stage by; what was told before is kept."""
         steps = [step for step, _, _ in advanced.reports]
         message = (
             f"trial {action.trial.number} reported steps {shown(steps)} and not {action.to_step}:"

@@ -13,7 +13,7 @@ import queue
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from typing import Any, NamedTuple
 
 from stopwise.core.checks import checked_whole
@@ -51,10 +51,25 @@ class Advanced(NamedTuple):
 
 
 class Run:
-    """One evaluation, as far as it has gone; with the number of its trial, for messages."""
+    """One evaluation, as far as it has gone.
 
-    def __init__(self, objective: Callable[..., Any], params: dict[str, Any], number: int) -> None:
+    Args:
+        objective: The objective.
+        params: Its params.
+        number: The number of its trial, for messages.
+        late: The stages, of a run that is begun anew after a resume: it may go on from a
+            checkpoint that lies beyond a stage, and is then let go on to the next one.
+    """
+
+    def __init__(
+        self,
+        objective: Callable[..., Any],
+        params: dict[str, Any],
+        number: int,
+        late: Collection[int] = (),
+    ) -> None:
         self._objective = objective
+        self._late = late
         self._params = params
         self._number = number
         self._reports: Iterator[Any] | None = None
@@ -64,7 +79,7 @@ class Run:
         """Go on until a step is reported that is no less than ``to_step``."""
         reports: list[tuple[int, Any, Any]] = []
         begin = time.perf_counter()
-        while not reports or reports[-1][0] < to_step:
+        while not reports or not self._is_there(reports[-1][0], to_step):
             try:
                 if self._reports is None:
                     self._reports = _begun(self._objective, self._params, self._number)
@@ -78,6 +93,9 @@ class Run:
                 return Advanced(reports, time.perf_counter() - begin, ended=True, error=said)
             reports.append(self._checked(_report(given)))
         return Advanced(reports, time.perf_counter() - begin, ended=False)
+
+    def _is_there(self, step: int, to_step: int) -> bool:
+        return step >= to_step and (not self._late or step in self._late)
 
     def _checked(self, report: tuple[int, Any, Any]) -> tuple[int, Any, Any]:
         """A report; one whose step is no number, or does not come after the last, is refused."""

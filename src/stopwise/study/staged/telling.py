@@ -117,7 +117,9 @@ class StagedTelling:
         report = Report(pending.number, at, value, paid)
         if before == report:
             return None
-        if before is not None:
+        if before is None:
+            self._check_first(pending, at)
+        else:
             self._check_forward(before, at)
         self._check_cost(before, paid)
         return StageReported(report)
@@ -191,6 +193,21 @@ class StagedTelling:
                 f" and step {at} is told: steps go forward, and each is told once. If what was"
                 f" told is wrong, study.drop({before.trial}) gives the trial up; a final value"
                 " can be amended."
+            )
+            raise InputError(message)
+
+    def _check_first(self, trial: Trial, at: int) -> None:
+        """Refuse a first report that passes a stage by.
+
+        One that goes on may come from a later checkpoint than the last that was told.
+        """
+        leg = self._context.state.staged.running.get(trial.number)
+        if leg is not None and leg.to_step < at < self._stages.last:
+            message = (
+                f"trial {trial.number} was handed out to step {leg.to_step}, and its first value"
+                f" is one of step {at}: the stages of this study are {self._stages}. Tell its"
+                f" value at step {leg.to_step} first, or give the study other stages. Nothing was"
+                " told."
             )
             raise InputError(message)
 
