@@ -24,6 +24,10 @@ from benchmarks._optuna_counts_worker import COUNTED
 
 ROOT = Path(__file__).parent.parent
 OURS = ROOT / "src"
+TITLES = {
+    "a trial, CPU s": "CPU seconds of a trial",
+    "first, CPU s": "of the first, which reads the others and fits",
+}
 
 
 def run(*, quick: bool) -> list[Row]:
@@ -84,12 +88,13 @@ def picture(table: list[Row], folder: Path) -> None:
         writer.writerows(table)
     figure, panels = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
     lines = sorted({(str(row["who"]), str(row["acquisition"])) for row in table})
-    for panel, column in zip(panels, ("a trial, CPU s", "first, CPU s"), strict=True):
+    for panel, column in zip(panels, TITLES, strict=True):
         for line in lines:
             own = [row for row in table if (row["who"], row["acquisition"]) == line]
             n = [float(row["finished"]) for row in own]
-            panel.plot(n, [float(row[column]) for row in own], "o-", label=", ".join(line), ms=4)
-        panel.set(xscale="log", yscale="log", xlabel="finished trials", title=column)
+            drawn = ("--" if line[0] == "plain" else "-") + ("o" if line[1] == "pbgi" else "s")
+            panel.plot(n, [float(row[column]) for row in own], drawn, label=", ".join(line), ms=4)
+        panel.set(xscale="log", yscale="log", xlabel="finished trials", title=TITLES[column])
         panel.set_xticks(n, [f"{size:g}" for size in n])
         panel.minorticks_off()
         panel.grid(alpha=0.3)
