@@ -189,6 +189,17 @@ def test_unknown_names_and_answers_that_are_no_bool_are_refused():
         checked_constraints(3)
 
 
+@pytest.mark.parametrize(
+    "text", ["kind == 'xx'", "a < 1 or 'xx' != kind", "kind in ['y', 'xx']", "kind not in ('xx',)"]
+)
+def test_a_choice_that_a_parameter_does_not_have_is_refused(text):
+    space = {"a": Real(0, 1), "kind": Categorical(["x", "y"]), "n": Ordinal(["xx", "y", "z"])}
+    with pytest.raises(InputError, match=r"compares 'kind' with 'xx', .* one of 'x', 'y'"):
+        as_domain(space, checked_constraints(text))
+    as_domain(space, checked_constraints(text.replace("kind", "n")))
+    as_domain(space, checked_constraints("kind == 'x' or kind in ['y'] or a == 1 or n == 'z'"))
+
+
 @pytest.mark.parametrize("text", ["size <= 'medium'", "'small' < size", "size > 'a' and x < 1"])
 def test_names_are_not_compared_by_the_alphabet(text):
     space = {"size": Ordinal(["small", "medium", "large"]), "x": Real(0, 1)}

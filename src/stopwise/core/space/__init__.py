@@ -16,7 +16,12 @@ import numpy as np
 from stopwise.core.space._space_checks import Params
 from stopwise.core.space.candidates import Candidates
 from stopwise.core.space.configspace import is_configspace, read_configspace
-from stopwise.core.space.constraints import Constraint, check_names, checked_constraints
+from stopwise.core.space.constraints import (
+    Constraint,
+    check_choices,
+    check_names,
+    checked_constraints,
+)
 from stopwise.core.space.domain import MOST_DRAWN, Mixed
 from stopwise.core.space.finite import Finite, grid, is_small, only_allowed
 from stopwise.core.space.ordinal import Ordinal
@@ -77,6 +82,7 @@ def as_domain(space: Space, constraints: tuple[Constraint, ...] = ()) -> Domain:
         space = dict(zip(domain.names, domain.parameters, strict=True))
     codec = Mixed.of(space, constraints)
     check_names(constraints, codec.names)
+    check_choices(constraints, dict(zip(codec.names, codec.parameters, strict=True)))
     domain = grid(codec) if is_small(codec) else codec
     return _checked(domain) if constraints else domain
 

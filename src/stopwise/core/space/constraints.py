@@ -16,6 +16,7 @@ import numpy as np
 
 from stopwise.core.space._checks import listing, of_type, suggestion
 from stopwise.core.space.expressions import Evaluate, parsed
+from stopwise.core.space.parameters import Parameter
 from stopwise.core.space.user_functions import asked_for, called, name_of
 from stopwise.errors import InputError, InputTypeError
 
@@ -28,11 +29,13 @@ class Constraint:
         source: What the user gave, a function or an expression.
         test: Params -> whether they satisfy it.
         names: The parameters that an expression reads; none of a function's are known.
+        compared: The parameters that it compares with text, each with that text.
     """
 
     source: str | Callable[[Mapping[str, Any]], bool]
     test: Evaluate
     names: frozenset[str] = frozenset()
+    compared: frozenset[tuple[str, str]] = frozenset()
 
     def __str__(self) -> str:
         named = self.source if isinstance(self.source, str) else name_of(self.source)
@@ -89,7 +92,7 @@ def _constraint(given: object) -> Constraint:
         return given
     if isinstance(given, str):
         expression = parsed(given)
-        return Constraint(given, expression.evaluate, expression.names)
+        return Constraint(given, expression.evaluate, expression.names, expression.compared)
     if callable(given):
         return Constraint(given, given)
     raise InputTypeError(f"the constraint {given!r} is {of_type(given)}; give {_KINDS}")
@@ -105,6 +108,20 @@ def check_names(constraints: Sequence[Constraint], space: Collection[str]) -> No
                     f"the constraint {constraint} names {name!r}, which the space does not have; "
                     f"it has {listing(list(space))}{guess}{'' if guess else '.'} Text is "
                     f"written in quotes: '{name}'"
+                )
+
+
+def check_choices(constraints: Sequence[Constraint], space: Mapping[str, Parameter]) -> None:
+    """Refuse expressions that compare a parameter with a choice that it does not have."""
+    for constraint in constraints:
+        for name, text in sorted(constraint.compared):
+            parameter = space[name]
+            listed = getattr(parameter, "choices", None) or getattr(parameter, "values", ())
+            if listed and text not in listed:
+                guess = suggestion(text, [item for item in listed if isinstance(item, str)])
+                raise InputError(
+                    f"the constraint {constraint} compares {name!r} with {text!r}, which it never "
+                    f"is; it is one of {listing(listed)}{guess}"
                 )
 
 

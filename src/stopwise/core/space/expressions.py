@@ -11,10 +11,11 @@ no attributes, no indices and no other calls.
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,10 +89,12 @@ class Expression:
         evaluate: Params -> its value. Where it has none (a division by zero, the logarithm of a
             negative number) the value is False.
         names: The parameters that it reads.
+        compared: The parameters that it compares with text, each with that text.
     """
 
     evaluate: Evaluate
     names: frozenset[str]
+    compared: frozenset[tuple[str, str]] = frozenset()
 
 
 def parsed(text: str) -> Expression:
@@ -126,7 +129,26 @@ def parsed(text: str) -> Expression:
         raise InputError(
             f"{shown(text)} is no expression ({why}{_meant(text)}); write for example 'a + b <= 1'"
         ) from error
-    return Expression(_guarded(evaluate, text), frozenset(names))
+    return Expression(_guarded(evaluate, text), frozenset(names), frozenset(_compared(tree)))
+
+
+def _compared(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Names that are to equal some text, or not, or that of a list; each with that text."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            terms = itertools.pairwise([node.left, *node.comparators])
+            for (left, right), op in zip(terms, node.ops, strict=True):
+                if isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+                    yield from _texts(left, right)
+                    yield from _texts(right, left)
+
+
+def _texts(name: ast.expr, other: ast.expr) -> Iterator[tuple[str, str]]:
+    items = other.elts if isinstance(other, ast.List | ast.Tuple) else [other]
+    if isinstance(name, ast.Name):
+        for item in items:
+            if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                yield name.id, item.value
 
 
 def _meant(text: str) -> str:
