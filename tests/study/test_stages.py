@@ -3,6 +3,7 @@
 
 import json
 import math
+import re
 import shutil
 from functools import cache
 from itertools import pairwise
@@ -371,6 +372,14 @@ def test_at_the_cap_the_verdict_and_the_next_action_agree(options: dict[str, Any
         study.next()
     study.tell(second.trial, 0.4, step=second.to_step)
     assert not study.should_stop().stop
+
+
+def test_a_verdict_speaks_in_names_and_units_and_of_the_cap() -> None:
+    study = begun(lam=1e-4, max_trials=5, value_name="loss", cost_unit="epochs")
+    go_on(study, 200)
+    reason = study.should_stop().reason
+    assert reason.startswith("5 of at most 5 trials are begun; the best remaining candidate")
+    assert re.search(r"to lower loss by .* and costs [\d.]+ epochs", reason)
 
 
 def test_ask_is_the_special_case_of_a_whole_evaluation() -> None:

@@ -81,6 +81,9 @@ def test_lines_are_written_for_each_stage() -> None:
         for report in curve:
             at = f" at step {report.step} of 9" if report.step < 9 else ""
             value = re.escape(result.options.units.value(report.value))
-            start = re.compile(rf"trial {number}: {value}{at} for [\d.]+ runs?( |$)")
+            start = re.compile(rf"trial {number}: {value}{at} for [\d.]+ runs?(,| |$)")
             assert sum(bool(start.match(line)) for line in lines) == 1
     assert len(lines) == sum(map(len, result.curves.values())) + 1  # and why it has ended
+    assert re.search(
+        r"step 3 of 9 for .* runs, was worth going on: [\d.]+ times its price", stream.getvalue()
+    )

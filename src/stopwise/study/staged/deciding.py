@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from stopwise.core.quantity import quantity
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.stages import Stages
 from stopwise.core.traces import Signal, Trace
@@ -117,7 +116,9 @@ class StagedDeciding:
     def verdict(self) -> Verdict:
         """The verdict of the hard limits; if they allow more, that of the rules."""
         verdict = self._decided()
-        state = self._context.state
+        state, cap = self._context.state, self._cap_in_words()
+        if verdict.stop and cap and verdict.rule not in (CAP, EXHAUSTED):
+            verdict = replace(verdict, reason=f"{cap}; {verdict.reason}")
         if state.staged.running and verdict.rule != "initial":
             running = f"for new actions; {len(state.staged.running)} still running"
             verdict = replace(verdict, reason=f"{verdict.reason} ({running})")
@@ -150,7 +151,9 @@ class StagedDeciding:
             return Verdict.not_yet(
                 "initial", f"no trial has finished yet, and {n} {_are(n)} begun: go on"
             )
-        verdicts = [rule.verdict(self._signals.trace(rule)) for rule in self._rules]
+        units = self._context.options.units
+        traces = [self._signals.trace(rule).in_units(units) for rule in self._rules]
+        verdicts = [rule.verdict(trace) for rule, trace in zip(self._rules, traces, strict=True)]
         return next((v for v in verdicts if v.stop), verdicts[0])
 
     def _nothing_left(self) -> Verdict:
@@ -159,7 +162,8 @@ class StagedDeciding:
         if state.staged.running:
             return self._nothing_beside()
         if budget is not None:
-            spent = f"{quantity(state.spent)} of the budget of {quantity(budget)} are spent"
+            units = self._context.options.units
+            spent = f"{units.cost(state.spent)} of the budget of {units.cost(budget)} are spent"
             sentence = f"{spent}, and no start or continuation is expected to be affordable"
             return Verdict(True, "budget", state.spent, budget, f"{sentence}: stop")  # noqa: FBT003
         ended = f"all {state.asked} trials have" if state.asked != 1 else "the only trial has"
@@ -168,12 +172,16 @@ class StagedDeciding:
 
     def _nothing_beside(self) -> Verdict:
         """Stop beginning: nothing can be started or continued beside the trials that run."""
-        state, most = self._context.state, self._context.options.max_trials
-        is_capped = most is not None and state.asked >= most
-        cap = f" ({state.asked} of at most {most} trials are begun)" if is_capped else ""
-        sentence = f"nothing new can be begun now{cap}; tell what is running, and ask again"
-        name = CAP if is_capped else EXHAUSTED
+        state, cap = self._context.state, self._cap_in_words()
+        capped = f" ({cap})" if cap else ""
+        sentence = f"nothing new can be begun now{capped}; tell what is running, and ask again"
+        name = CAP if cap else EXHAUSTED
         return Verdict.at_least(name, state.asked, state.asked, sentence)
+
+    def _cap_in_words(self) -> str:
+        """That as many trials are begun as may be; nothing if more may."""
+        asked, most = self._context.state.asked, self._context.options.max_trials
+        return f"{asked} of at most {most} trials are begun" if most and asked >= most else ""
 
     def paused(self) -> tuple[Paused, ...]:
         """The trials that wait at a stage, the best value first."""

@@ -90,13 +90,10 @@ def _shown(study: Study) -> Iterator[tuple[OnChange, Callable[[str], None]]]:
 
 
 def _say_how_it_begins(config: Config, study: Study, changed: list[str]) -> None:
-    told, open_ones = len(study.history), len(study.pending)
-    if told or open_ones:
-        trials = f"{told} trial{'s' * (told != 1)} told, {open_ones} without answer"
-        if config.stages is not None:
-            ended = "1 trial has" if told == 1 else f"{told} trials have"
-            trials = f"{ended} ended, {open_ones} {'is' if open_ones == 1 else 'are'} begun"
-        say(f"Going on with {config.journal.name}: {trials}.")
+    from stopwise.tools import runner
+
+    if study.history or study.pending:
+        say(f"Going on with {config.journal.name}: {runner.trials_so_far(study)}.")
     for note in study.notes:
         say(note)
     for line in changed:

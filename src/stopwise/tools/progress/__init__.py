@@ -111,7 +111,10 @@ class Progress(Silent):
             return lines
         for number, curve in study.curves.items():
             new = curve[self._stages.get(number, 0) :]
-            lines += [reported(r, stages, units) for r in new if r.step < stages.last]
+            legs = {leg.to_step: leg for leg in study.legs.get(number, ())}
+            lines += [
+                reported(r, stages, units, legs.get(r.step)) for r in new if r.step < stages.last
+            ]
             self._stages[number] = len(curve)
         return lines
 

@@ -13,7 +13,7 @@ from stopwise.core.stages import Stages
 from stopwise.core.traces import Trace
 from stopwise.core.units import PLAIN, SECONDS, AnswerUnits, amount
 from stopwise.record.history import Observation, Trial
-from stopwise.record.staged import Report
+from stopwise.record.staged import Leg, Report
 from stopwise.stopping import StoppingRule, traits_of
 from stopwise.stopping.signals import GAIN_PER_COST, gained, in_currency
 from stopwise.stopping.verdict import Verdict
@@ -150,10 +150,16 @@ def told(observation: Observation, units: AnswerUnits = PLAIN) -> str:
     return f"{text}, infeasible" if observation.infeasible else text
 
 
-def reported(report: Report, stages: Stages, units: AnswerUnits = PLAIN) -> str:
-    """One stage: what it came to, and what the trial has cost so far."""
+def reported(
+    report: Report, stages: Stages, units: AnswerUnits = PLAIN, leg: Leg | None = None
+) -> str:
+    """One stage: what it came to, what the trial has cost so far, and why it was run to here."""
     at = f"at step {report.step} of {stages.last}"
-    return f"trial {report.trial}: {units.value(report.value)} {at} for {units.cost(report.cost)}"
+    text = f"trial {report.trial}: {units.value(report.value)} {at} for {units.cost(report.cost)}"
+    if leg is None or leg.worth is None:
+        return text
+    verb = "starting" if report.step == stages.steps[0] else "going on"
+    return f"{text}, was worth {verb}: {times(leg.worth)} its price"
 
 
 def _trials(study: Study) -> str:

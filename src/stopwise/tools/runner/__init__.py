@@ -7,7 +7,7 @@ from stopwise.tools.runner.check import check_program, description
 from stopwise.tools.runner.config import Config, load
 from stopwise.tools.runner.config_changes import changes, keep_copy
 from stopwise.tools.runner.study_file import load_study
-from stopwise.tools.runner.study_setup import new_study, open_study
+from stopwise.tools.runner.study_setup import new_study, open_study, trials_so_far
 from stopwise.tools.runner.trial_loop import OnChange, RunEnd, run_trials
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "new_study",
     "open_study",
     "run_trials",
+    "trials_so_far",
 ]

@@ -29,7 +29,7 @@ from stopwise.tools.runner.parameter_passing import (
     shown_params,
 )
 from stopwise.tools.runner.staged_program import checkpoint_of
-from stopwise.tools.runner.study_setup import new_study
+from stopwise.tools.runner.study_setup import new_study, trials_so_far
 from stopwise.tools.runner.toml_table import shown
 
 
@@ -162,6 +162,8 @@ def _stages(config: Config) -> Iterator[str]:
 
 def _ladder(config: Config) -> list[str]:
     """When other lams would have stopped a run that was begun."""
+    if config.stages is not None:  # what they would have left counts too
+        return [f"What other lams would have left, and when: stopwise audit {config.journal.name}"]
     return lam_ladder(read_journal(config.journal)).lines
 
 
@@ -219,8 +221,7 @@ def _design(trials: list[Trial], *, learned: bool) -> Iterator[str]:
 def _files(config: Config, changed: list[str]) -> Iterator[str]:
     if has_begun(config.journal):
         study = read_journal(config.journal)
-        told = len(study.history)
-        state = f"{told} trial{'s' * (told != 1)} told, {len(study.pending)} without answer"
+        state = trials_so_far(study)
         yield f"{config.journal.name} exists ({state}): a run would go on where it ends."
         yield from (f"  changed since: {line}" for line in changed)
     else:

@@ -71,3 +71,14 @@ def _cost(config: Config) -> str | None:
     if config.cost.kind == "none":
         return None
     return "seconds" if config.cost.is_time else "reported"
+
+
+def trials_so_far(study: Study) -> str:
+    """How many trials were told and begun; with stages how many have ended and wait."""
+    told, begun = len(study.history), len(study.pending)
+    if study.options.stages is None:
+        return f"{told} trial{'s' * (told != 1)} told, {begun} without answer"
+    ended = "1 trial has" if told == 1 else f"{told} trials have"
+    waiting = len(study.paused)
+    running = f", {begun - waiting} without answer" if begun > waiting else ""
+    return f"{ended} ended, {waiting} {'is' if waiting == 1 else 'are'} paused{running}"
