@@ -27,7 +27,7 @@ from stopwise.core.numerics.staged_value import leaving_means
 RUNS, STAGES, WORLDS, EXCURSIONS = 5, 3, 160, 3
 PRICES = np.array([0.05, 0.1, 0.2])  # of the stages, in units of the objective
 TIMES = np.arange(float(STAGES))
-HYPER = CurveHyperparameters(np.array([0.4]), 0.3, 0.2, 0.4, np.array([0.1, -0.1]))
+HYPER = CurveHyperparameters(np.array([0.4]), 0.3, 0.2, 0.4, 0.0, np.array([0.1, -0.1]))
 FIT = CurveFit(HYPER, StageScales((DEFAULT_WARP,) * STAGES, Standardiser(0.0, 1.0)))
 X = np.linspace(0.0, 1.0, RUNS)[:, None]
 

@@ -24,7 +24,9 @@ from tests.support.gradients import differences
 
 TIMES = stage_times([1, 3, 12])
 GROUPS = np.array([0, 1, 1])
-HYPER = CurveHyperparameters(np.array([0.4, 0.9]), 0.2, 0.3, 0.7, growth=np.array([0.3, -0.1]))
+HYPER = CurveHyperparameters(
+    np.array([0.4, 0.9]), 0.2, 0.3, 0.7, -0.15, growth=np.array([0.3, -0.1])
+)
 PLAIN = StageScales((DEFAULT_WARP,) * 3, Standardiser(0.5, 2.0))
 FIT = CurveFit(HYPER, PLAIN)
 
@@ -50,7 +52,8 @@ def covariance(hyper, times, x, y, *, stages, same):
     r = np.linalg.norm((x - y) / hyper.lengthscales[GROUPS])
     apart = abs(times[i] - times[j])
     shared = (1 - hyper.own) * math.exp(-hyper.forgetting * apart) * matern52(r)
-    own = hyper.own * math.exp(-hyper.own_forgetting * apart) * same
+    grown = hyper.own_growth * (times[i] + times[j])
+    own = hyper.own * math.exp(grown - hyper.own_forgetting * apart) * same
     return scales[i] * scales[j] * (shared + own) + 4.0 + 0.09 * min(times[i], times[j])
 
 
@@ -222,7 +225,8 @@ def test_what_acquisitions_ask_of_a_model():
     assert posterior.relative_to(DATA.X[0], 1.0) is posterior
     np.testing.assert_allclose(posterior.column_lengthscales, [0.4, 0.9, 0.9])
     scale = math.exp(HYPER.growth.sum())
-    assert posterior.unit == pytest.approx(2.0 * scale)
+    own = HYPER.own * math.exp(2 * HYPER.own_growth * DATA.times[-1])
+    assert posterior.unit == pytest.approx(2.0 * scale * math.sqrt(1 - HYPER.own + own))
     assert posterior.resolution == pytest.approx(2.0 * math.sqrt(NUGGET))
 
 
@@ -291,6 +295,7 @@ def test_a_fit_is_more_probable_than_where_it_began():
             np.log(hyper.lengthscales),
             [math.log(hyper.own / (1 - hyper.own))],
             np.log([hyper.forgetting, hyper.own_forgetting]),
+            [hyper.own_growth],
             hyper.growth,
         ]
     )

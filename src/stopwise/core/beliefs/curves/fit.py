@@ -18,8 +18,13 @@ from stopwise.core.beliefs.curves.standardised import StageScales
 from stopwise.core.numerics.arrays import Array
 
 MOST_LIKELIHOODS = 60  # of one fit
-_INNER = ((-1.5, 1.0), (math.log(0.15), 0.9), (math.log(0.4), 0.7))  # logit own, log rates
-_INNER_BOUNDS = ((-6.0, 1.5), (-5.0, 1.5), (-5.0, 1.5))
+_INNER = (  # logit own, logs of both rates, own growth
+    (-1.5, 1.0),
+    (math.log(0.15), 0.9),
+    (math.log(0.4), 0.7),
+    (0.0, 0.2),
+)
+_INNER_BOUNDS = ((-6.0, 1.5), (-5.0, 1.5), (-5.0, 1.5), (-2.0, 2.0))
 _LENGTHSCALE, _LENGTHSCALE_SPREAD, _LENGTHSCALE_BOUNDS = 0.5, 0.9, (-3.0, 3.0)  # times sqrt(d)
 _GROWTH_SPREAD, _GROWTH_BOUNDS = 0.35, (-2.0, 2.0)
 _PRICES = 6.0  # prices of a whole evaluation that final values are expected to differ by, at least
@@ -57,7 +62,7 @@ class _Problem:
         d = self.d
         own = 1.0 / (1.0 + math.exp(-theta[d]))
         rates = math.exp(theta[d + 1]), math.exp(theta[d + 2])
-        return CurveHyperparameters(np.exp(theta[:d]), own, *rates, growth=theta[d + 3 :])
+        return CurveHyperparameters(np.exp(theta[:d]), own, *rates, theta[d + 3], theta[d + 4 :])
 
     def at(self, theta: Array) -> _Evaluation:
         return _Evaluation(self, theta, curve_likelihood(self.data, self.z, self.unpack(theta)))

@@ -64,7 +64,7 @@ class CurveCovariance:
         return K
 
     def traces(self, M: Array) -> Array:
-        """The traces of M dK in log length scales, logit own, logs of both rates, and growths."""
+        """The traces of M dK, in the order of the gradient."""
         hyper, data = self.hyper, self.data
         W = M * self._kernel[1] * self._by_stage(self.stages.neighbours)
         Xs, sums = self.scaled, W.sum(axis=1)
@@ -81,6 +81,7 @@ class CurveCovariance:
                 [(1.0 - hyper.own) * own.sum() - hyper.own * neighbours.sum()],
                 [-hyper.forgetting * (neighbours * apart).sum()],
                 [-hyper.own_forgetting * (own * apart).sum()],
+                [2.0 * (own.sum(axis=1) @ data.times[data.stage])],
                 later[1:],
             ]
         )
@@ -100,7 +101,7 @@ class CurveLikelihood:
 
     @cached_property
     def gradient(self) -> Array:
-        """In log length scales, logit own, logs of both rates, and growths."""
+        """In log length scales, logit own, logs of both rates, own growth and growths."""
         alpha = cholesky.solve_upper(self._lower, self._residual[:, None])[:, 0]
         inverse = cholesky.inverse(self._lower)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
