@@ -309,7 +309,8 @@ def test_usable_values_are_results() -> None:
     for value in (1.0, 0.4, 0.9, 0.8):
         study.tell(study.next().trial, value, step=1)
     assert study.best is not None
-    assert (study.best.value, study.best.number) == (0.4, 1)
+    assert (study.best.value, study.best.number, study.best.step) == (0.4, 1, 1)
+    assert "(trial 1, step 1)" in str(study.result())
     verdict = study.should_stop()
     assert verdict.stop
     assert "paused" not in verdict.reason

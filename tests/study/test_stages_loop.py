@@ -183,6 +183,11 @@ def test_steps_that_go_backwards_and_costs_that_shrink_are_refused(tmp_path: Pat
         assert sw.Study.load(path).curves
 
 
+def test_a_generator_without_stages_is_told_of_them() -> None:
+    with pytest.raises(InputTypeError, match=r"yields \(step, value\) as it trains needs stages="):
+        sw.minimize(train, SPACE, lam=0.01)
+
+
 def test_a_final_value_that_passed_stages_by_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with pytest.raises(InputError, match=r"reported steps \[9\] and not 1"):

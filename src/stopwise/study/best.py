@@ -30,7 +30,8 @@ def _best_reported(context: StudyContext) -> Best:
     sign, state = context.options.sign, context.state
     best = min(state.reports, key=lambda report: sign * report.value)
     told = state.observed(best.trial) or state.pending.get(best.trial)
-    return Best({} if told is None else dict(told.params), best.value, best.trial)
+    params = {} if told is None else dict(told.params)
+    return Best(params, best.value, best.trial, step=best.step)
 
 
 @single_threaded

@@ -34,6 +34,7 @@ class Best:
         number: Number of its trial.
         std: Standard deviation of the value; 0 where evaluations are exact.
         outcomes: What was measured besides the value, by name.
+        step: The step of the value, where those of early stages are results.
     """
 
     params: Mapping[str, Any]
@@ -41,6 +42,7 @@ class Best:
     number: int
     std: float = 0.0
     outcomes: Mapping[str, float] = field(default_factory=dict)
+    step: int | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,8 @@ class Result:
         units, best = self.options.units, self.best
         found = "no evaluation has a value that counts"
         if best is not None:
-            found = f"best {units.value(best.value, best.std)} (trial {best.number})"
+            at = "" if best.step is None else f", step {best.step}"
+            found = f"best {units.value(best.value, best.std)} (trial {best.number}{at})"
             found += f": {settings(best.params)}"
         many = "s" * (len(self.history) != 1)
         paid = f"{len(self.history)} evaluation{many}"

@@ -6,7 +6,7 @@ The user has called no ``tell``, so errors are about what was returned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple
 
 from stopwise.core.checks import checked_value
@@ -103,6 +103,8 @@ def _check_value(returned: object, value: object) -> None:
             hint += " (value, cost) needs cost='reported'."
             if isinstance(value[1], Mapping):
                 hint = " Outcomes are given by name: sw.Evaluation(value, outcomes={...})."
+        if isinstance(value, Generator):
+            hint = " One that yields (step, value) as it trains needs stages=, such as stages=81."
         message = (
             f"the objective returned {shown(returned)} ({type(returned).__name__}). Return a real"
             f" number; None if the evaluation failed; or sw.Evaluation(...).{hint}"

@@ -66,6 +66,8 @@ def test_a_report_lists_the_configurations_of_paused_trials(tmp_path: Path) -> N
         for number in (paused.params["x"], paused.value, paused.cost_to_finish):
             assert f">{number:.6g}</td>" in table
     assert "expected cost to finish (runs)" in table
+    reasons = table.count(">left for trial ") + table.count(">left when the study stopped<")
+    assert reasons == len(result.paused)
     whole = sw.minimize(lambda params: params["x"], SPACE, lam=1.0)
     assert "Paused" not in whole.report(tmp_path / "whole.html").read_text(encoding="utf-8")
 

@@ -87,14 +87,20 @@ def _rows(facts: Facts) -> list[_Row]:
         ended = type(told.outcome).__name__.lower() if told.failed else "finished"
         said = f"{ended}: {told.message}" if told.failed and told.message else ended
         why[told.number] = None, said
-    left, worths = study.why_left, study.worth_going_on()
-    for n in (trial.number for trial in study.paused):
-        of, worth = left.get(n), worths.get(n)
-        why[n] = _last_to_stay(facts, worth) if of is None else _left_for(of, facts.sign)
+    why |= why_paused(facts)
     return [
         _Row(n, *_last(curve, paid.get(n)), *why.get(n, (None, "being run")))
         for n, curve in study.curves.items()
     ]
+
+
+def why_paused(facts: Facts) -> dict[int, tuple[str | None, str]]:
+    """Of each paused trial what going on was worth when it was left, and why it was."""
+    left, worths = facts.study.why_left, facts.study.worth_going_on()
+    return {
+        n: _left_for(left[n], facts.sign) if n in left else _last_to_stay(facts, worths.get(n))
+        for n in (trial.number for trial in facts.study.paused)
+    }
 
 
 def _last(curve: Sequence[Report], paid: float | None) -> tuple[int, float, float]:

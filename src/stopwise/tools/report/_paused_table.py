@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from stopwise.core.space.finite import codec_of
 from stopwise.core.units import titled
+from stopwise.tools.report._curves_picture import why_paused
 from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._markup import Markup, el, region, shortened
 from stopwise.tools.report._tables import cell, setting
@@ -17,13 +18,14 @@ def paused_part(facts: Facts) -> Markup:
     runs, names = facts.result.paused, codec_of(facts.study.domain).names
     if not runs:
         return Markup()
-    said = facts.names
+    said, why = facts.names, why_paused(facts)
     header = (
         "trial",
         "step",
         said.value_label,
         titled("cost so far", said.cost_unit),
         titled("expected cost to finish", said.cost_unit),
+        "why no further",
         *(shortened(name, 80) for name in names),
     )
     rows = [
@@ -34,6 +36,7 @@ def paused_part(facts: Facts) -> Markup:
                 el("td", cell(number), class_="n")
                 for number in (run.step, run.value, run.cost, run.cost_to_finish)
             ),
+            el("td", why[run.number][1]),
             *(el("td", setting(run.params[n]) if n in run.params else "") for n in names),
         )
         for run in runs[:_MOST]

@@ -200,7 +200,7 @@ class StagedTrialLoop(TrialLoop):
         try:
             step = checked_whole(f"{self.settings.key!r}", answer[self.settings.key])
         except StopwiseError as error:
-            return replace(result, value=None, message=str(error))
+            return replace(result, value=None, message=str(error).removesuffix("."))
         wrong = self.what_is_wrong(staged, step, result)
         if wrong:
             if staged.printed < step <= self.stages.last:
