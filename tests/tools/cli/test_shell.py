@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 import time
 from unittest import mock
 
@@ -16,6 +15,7 @@ import pytest
 
 import stopwise as sw
 from stopwise.record.journal import look_at
+from stopwise.tools.cli._output import complain
 from tests.support.commands import stopwise
 from tests.support.pages import blocks_of
 from tests.support.repository import ROOT
@@ -377,8 +377,15 @@ def test_a_caller_waits_for_its_turn(begin):
     study = sw.Study.resume(journal, again=False)
     done = stopwise("ask", journal, "--wait", "0.05")
     assert (done.code, "being written by another process" in done.err) == (1, True)
-    threading.Timer(0.3, study.close).start()
-    with mock.patch("stopwise.tools.cli._studies._SILENT", 0.1):
+
+    def complained(text):
+        complain(text)
+        study.close()  # the other process ends once it is mentioned, however busy the machine is
+
+    with (
+        mock.patch("stopwise.tools.cli._studies._SILENT", 0.01),
+        mock.patch("stopwise.tools.cli._studies.complain", complained),
+    ):
         done = stopwise("ask", journal)
     assert (done.code, "which another process is using" in done.err) == (0, True)
 
