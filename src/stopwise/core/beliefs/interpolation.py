@@ -86,7 +86,7 @@ class Interpolation:
     def reduction_with_pull(self, k: Array) -> Reduction:
         """The same with half its gradient in k."""
         value, c, sides = self._products(k)
-        pull = cholesky.times_upper(self.triangle, c)
+        pull = cholesky.times_upper(self.triangle, c, in_place=True)
         if sides is None:
             return Reduction(value, pull)
         added = self._sides.T @ sides
