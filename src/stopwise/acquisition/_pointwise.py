@@ -79,7 +79,7 @@ class PointwiseScore:
         """Length scales of the objective, per column."""
         return self._belief.objective.column_lengthscales
 
-    @property
+    @cached_property
     def unit(self) -> float:
         """What counts as a difference of 1 in the score."""
         return self._unit_of_values if self.in_objective_units else 1.0
@@ -91,7 +91,7 @@ class PointwiseScore:
         log_gain = value + float(self._belief.log_price(x[None, :], self.pricing)[0])
         return log_gain < math.log(_SMALL) + math.log(self._unit_of_values)
 
-    @property
+    @cached_property
     def _unit_of_values(self) -> float:
         unit, loss = self._belief.objective.unit, self.snapshot.loss
         if loss is None or not self.valued:

@@ -308,14 +308,12 @@ class Snapshot:
 
     def taken(self, X: Array) -> Mask:
         """Which rows are evaluated (unless replicates are allowed), failed or pending."""
-        points = self.once("taken points", self._taken_points)
-        if not len(points):
-            return np.zeros(len(X), dtype=bool)
-        if isinstance(self.domain, Finite):
+        taken = self.once("taken", lambda: SamePoints.of(self._taken_points()))
+        if isinstance(self.domain, Finite) and len(taken.points):
             mask = np.zeros(len(self.domain) + 1, dtype=bool)
-            mask[np.append(self._indices(points), -1)] = True  # -1: what is off the table
+            mask[np.append(self._indices(taken.points), -1)] = True  # -1: what is off the table
             return mask[self._indices(X)]
-        return self.once("taken sums", lambda: SamePoints.of(points)).among(X)
+        return taken.among(X)
 
     @property
     def barred_from_repeats(self) -> Array:

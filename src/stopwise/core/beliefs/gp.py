@@ -166,8 +166,9 @@ class Posterior:
         mean, variance, pull = moments_and_pull(self, kernels.values.T)
         normal = self._unstandardised(mean, variance)
         scale = self.standardiser.scale
-        gradients = kernels.gradients(self.weights, pull.T) * (self._inverse_lengthscales * scale)
-        d_mean, d_half_variance = gradients * self.hyper.kernel.warp_slope(X)
+        gradients = kernels.gradients(self.weights, pull.T)
+        gradients *= self._inverse_lengthscales * scale * self.hyper.kernel.warp_slope(X)
+        d_mean, d_half_variance = gradients
         # d std = d variance/(2 std); none where nothing is uncertain.
         std = normal.std[:, None]
         scale_over_std = np.divide(-scale, std, out=np.zeros_like(std), where=std > 0)

@@ -65,9 +65,11 @@ class NormalisedScore:
     def _in_units(self, values: Array) -> Array:
         with np.errstate(over="ignore"):
             quotients = values / self.score.unit
+        if np.isfinite(quotients).all():
+            return quotients
         # What no float holds is far away, and not excluded.
         far = np.isinf(quotients) & np.isfinite(values)
-        return np.where(far, np.copysign(_FAR, quotients), quotients) if far.any() else quotients
+        return np.where(far, np.copysign(_FAR, quotients), quotients)
 
 
 def nan_excluded(values: Array) -> Array:

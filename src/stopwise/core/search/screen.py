@@ -110,7 +110,7 @@ def spread_out(
         i = int((nearest > radius).argmax())
         if nearest[i] > radius:
             chosen.append(i)
-            np.minimum(nearest, there @ here[i], out=nearest)
+            np.minimum(nearest, there.dot(here[i]), out=nearest)
         else:
             radius *= _SHRINKING
     return np.asarray(order[chosen], dtype=np.intp)

@@ -91,7 +91,9 @@ def _together(alike: list[Law]) -> bool:
 
 def knee_of(law: Law) -> float:
     """The level up to which a law's improvements are those of a normal; inf if there is none."""
-    return float(np.min(law.knee)) if isinstance(law, SoftWarped) else np.inf
+    if not isinstance(law, SoftWarped):
+        return np.inf
+    return law.knee if isinstance(law.knee, float) else float(np.min(law.knee))
 
 
 def normal_below_knee(law: Law) -> Law:

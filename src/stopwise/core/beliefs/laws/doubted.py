@@ -166,8 +166,9 @@ class Doubted:
                 return fair
             share = np.where(above & (prices < np.inf), lost / (prices + lost), 0.0)
             value = np.where(above, np.maximum(fair.value, self.level), fair.value)
+            by_lost = scaled(share, fair.d_log_price)
             slopes = (
-                slope + scaled(scaled(share, fair.d_log_price), of_lost)
+                slope + scaled(by_lost, of_lost)
                 for slope, of_lost in zip(fair.slopes, at_level.slopes, strict=True)
             )
             return FairValue(value, tuple(slopes), fair.d_log_price * (1.0 - share))
