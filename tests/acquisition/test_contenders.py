@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On a large table fair values are computed where they may be the lowest, with the same answer."""
+"""Scores are computed at contenders and where points are allowed, with the same answer."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import stopwise as sw
 from stopwise.acquisition import PBGI, LogEIPC
@@ -63,3 +63,30 @@ def test_a_start_that_is_barred_is_no_measure():
     score = replace(PBGI(1e-3).bind(now), starts=now.X[:1])
     points = now.domain.points
     assert_array_equal(score.at_contenders(points), score(points))
+
+
+@dataclass
+class Noting:
+    """A formula that notes at how many points it is asked."""
+
+    formula: LogEIPC
+    asked: list[int] = field(default_factory=list)
+
+    def __call__(self, law, log_price, best):
+        self.asked.append(len(log_price))
+        return self.formula(law, log_price, best)
+
+
+@pytest.mark.parametrize("rows", [ROWS[:300], ROWS[:25]], ids=["some", "all"])
+@pytest.mark.parametrize("surrogate", ["default", "plain"])
+def test_a_formula_is_not_asked_about_points_that_are_left_out(rows, surrogate):
+    now = snapshot(rows=rows, surrogate=surrogate)
+    points, taken = now.domain.points, now.taken(now.domain.points)
+    assert taken.sum() == 25
+    score = LogEIPC().bind(now)
+    noting = Noting(score.formula)
+    values = replace(score, formula=noting)(points)
+    assert noting.asked == [len(rows) - 25] * (len(rows) > 25)
+    assert (values[taken] == -np.inf).all()
+    everywhere = replace(score, exclude=False)(points)
+    assert_allclose(values[~taken], everywhere[~taken], rtol=1e-13)

@@ -19,7 +19,7 @@ from stopwise.core.beliefs.belief import Belief, Pricing
 from stopwise.core.beliefs.laws import Law
 from stopwise.core.beliefs.surrogate import Marginals
 from stopwise.core.beliefs.utilities import worth_of_unit
-from stopwise.core.numerics.arrays import Array
+from stopwise.core.numerics.arrays import Array, Mask
 from stopwise.core.search.screened import screened
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.space import Finite
@@ -100,8 +100,7 @@ class PointwiseScore:
 
     def __call__(self, X: Array) -> Array:
         """Scores at the rows of X; -inf where a point is left out."""
-        law, log_price = self._law_and_price_once(X)
-        return self._without_barred(X, self.formula(law, log_price, self._best).value)
+        return self._scored(*self._law_and_price_once(X), self._allowed(X))
 
     def at_contenders(self, X: Array) -> Array:
         """The same at the candidates of a table; -inf also where a start is higher for sure.
@@ -112,15 +111,26 @@ class PointwiseScore:
         if may_exceed is None or self.starts is None or not isinstance(domain, Finite):
             return self(X)
         law, log_price = self._law_and_price_once(X)
-        begin = np.zeros(len(X), dtype=bool)
+        begin, where = np.zeros(len(X), dtype=bool), self._allowed(X)
         begin[domain.index_of(self.starts)] = True
-        if len(X) < _MANY or self.snapshot.barred(X[begin]).any():
-            return self(X)
-        known = self.formula(law.at(begin), log_price[begin], self._best).value
-        where = begin | may_exceed(law, log_price, float(known.max()))
-        values = np.full(len(X), -np.inf)
-        values[where] = self.formula(law.at(where), log_price[where], self._best).value
-        return self._without_barred(X, values)
+        if len(X) >= _MANY and where[begin].all():
+            known = self.formula(law.at(begin), log_price[begin], self._best).value
+            where[where] = may_exceed(law.at(where), log_price[where], float(known.max()))
+            where |= begin
+        return self._scored(law, log_price, where)
+
+    def _scored(self, law: Law, log_price: Array, where: Mask) -> Array:
+        """Scores at some of the points, and -inf at the others.
+
+        Where observations are exact, f is certain at a point that is left out because it is
+        evaluated; mixtures of such laws take long.
+        """
+        if where.all():
+            return self.formula(law, log_price, self._best).value
+        values = np.full(len(where), -np.inf)
+        if where.any():
+            values[where] = self.formula(law.at(where), log_price[where], self._best).value
+        return values
 
     def _law_and_price_once(self, X: Array) -> tuple[Law, Array]:
         if self.belief is None:  # the snapshot's, of which others ask the same
@@ -147,7 +157,7 @@ class PointwiseScore:
             gradient = by[0][:, None] * inner[0]
             for outer, along_x in zip(by[1:], inner[1:], strict=True):
                 gradient += outer[:, None] * along_x
-        return self._without_barred(X, partials.value), gradient
+        return np.where(self._allowed(X), partials.value, -np.inf), gradient
 
     @cached_property
     def _best(self) -> float:
@@ -163,8 +173,9 @@ class PointwiseScore:
             self._belief, from_incumbent=self.from_incumbent, valued=self.valued
         )
 
-    def _without_barred(self, X: Array, value: Array) -> Array:
-        return np.where(self.snapshot.barred(X), -np.inf, value) if self.exclude else value
+    def _allowed(self, X: Array) -> Mask:
+        """Which rows are not left out."""
+        return ~self.snapshot.barred(X) if self.exclude else np.ones(len(X), dtype=bool)
 
 
 def _check_slopes(formula: Formula, partials: Partials, law: Law, parameters: int) -> None:
