@@ -268,7 +268,7 @@ def test_plans_have_the_papers_sizes():
     require_real_data()
     count = {name: len(plan(name, "laptop")) for name in EXPERIMENTS}
     assert count["gp1d"] == 50 * (3 * 3 + 3 + 2)
-    assert count["gp8d"] == 5 * 14
+    assert count["gp8d"] == 20 * 14
     assert count["lcbench"] == 35 * 10 * 6
     assert {cell.cap for cell in plan("gp8d", "full")} == {500}
     assert {cell.seed for cell in plan("lcbench", "full")} == set(range(50))

@@ -22,7 +22,7 @@ RESULTS = ROOT / "docs" / "results" / "laptop"
 def test_trajectories_are_small_enough_to_be_cloned():
     files = list(RESULTS.glob("*.parquet"))
     assert {path.stem for path in files} == EXPERIMENTS.keys()
-    assert sum(path.stat().st_size for path in files) < 20e6
+    assert sum(path.stat().st_size for path in files) < 26e6  # a quarter of it is 8D
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)

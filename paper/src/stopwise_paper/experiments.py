@@ -266,7 +266,7 @@ _GP1D = {
 }
 _GP8D = {
     "smoke": Size(1, 3, (("d", 2),), lams=1),
-    "laptop": Size(5, 200),
+    "laptop": Size(20, 300),
     "full": Size(50, 500),
 }
 
