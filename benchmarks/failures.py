@@ -11,9 +11,10 @@ four tasks of TaskSet with their diverged runs. Both ways play the same problems
 seeds, so differences are paired.
 
 ``python -m benchmarks failures`` runs one seed of each. For more run
-``python -m benchmarks.failures FILE [SEEDS [WORD]]``: each run appends a line of JSON to the file,
-and what is there is not run again; a word of a problem's name runs that problem alone. Without
-seeds it prints a table of what the file holds.
+``python -m benchmarks.failures FILE [SEEDS [WORD]]``, where SEEDS is a number of them or a range
+such as 2000:2060. Each run appends a line of JSON to the file, and what is there is not run again.
+A word of a problem's name runs that problem alone. Without seeds it prints a table of what the
+file holds.
 """
 
 from __future__ import annotations
@@ -193,10 +194,25 @@ def run_all(path: Path, seeds: range, word: str = "") -> None:
 
 
 def rows(path: Path) -> list[Row]:
-    """A row for each problem: both sums, and the paired difference with its standard error."""
-    by_run = {(line["problem"], line["way"], line["seed"]): line for line in _lines(path)}
-    names = list(dict.fromkeys(name for name, _, _ in by_run))
-    return [_row(name, by_run) for name in names]
+    """A row for each problem: both sums, and the paired difference with its standard error.
+
+    The last row is of all problems: the error is that of the means over problems, one a seed.
+    """
+    lines = _lines(path)
+    by_run = {(line["problem"], line["way"], line["seed"]): line for line in lines}
+    names = list(dict.fromkeys(line["problem"] for line in lines))
+    seeds = {line["seed"] for line in lines}
+    played = [s for s in seeds if all((n, w, s) in by_run for n in names for w in WAYS)]
+    means = {
+        ("all", way, seed): {
+            what: float(np.mean([by_run[name, way, seed][what] for name in names]))
+            for what in ("sum", "failed", "promised")
+        }
+        for way in WAYS
+        for seed in played
+    }
+    every = [_row(name, by_run) for name in names]
+    return [*every, _row("all", means)] if played and len(names) > 1 else every
 
 
 def _row(name: str, by_run: Mapping[tuple[str, str, int], Mapping[str, float]]) -> Row:
@@ -234,5 +250,6 @@ if __name__ == "__main__":
     from benchmarks import _report
 
     if len(sys.argv) > 2:
-        run_all(Path(sys.argv[1]), range(int(sys.argv[2])), *sys.argv[3:4])
+        first, _, last = sys.argv[2].rpartition(":")
+        run_all(Path(sys.argv[1]), range(int(first or 0), int(last)), *sys.argv[3:4])
     print(_report.table(rows(Path(sys.argv[1]))))

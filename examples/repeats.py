@@ -37,7 +37,7 @@ study = sw.Study(
     replicates=True,
     surrogate="plain",
     max_trials=40,
-    seed=1,
+    seed=2,
 )
 while not study.should_stop().stop:
     trial = study.ask()

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.support.pages import blocks
+from tests.support.pages import blocks, blocks_under
 from tests.support.repository import ROOT
 
 PAGES = ["how-to/ask-and-tell.md", "how-to/conditions.md", "how-to/failures-and-limits.md"]
@@ -17,7 +17,16 @@ PAGES += [pytest.param(f"how-to/{name}.md", marks=pytest.mark.slow) for name in 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_python_blocks_of_a_guide_print_what_is_shown(page, tmp_path):
-    found = blocks(ROOT / "docs" / page)
+    check_blocks(blocks(ROOT / "docs" / page), tmp_path)
+
+
+@pytest.mark.parametrize("heading", ["Limits", "Known constraints"])
+def test_blocks_about_optuna_print_what_is_shown(heading, tmp_path):
+    pytest.importorskip("optuna")
+    check_blocks(blocks_under(ROOT / "docs/how-to/optuna.md", heading), tmp_path)
+
+
+def check_blocks(found, tmp_path):
     python = [at for at, (kind, _) in enumerate(found) if kind == "python"]
     assert python
     for at in python:

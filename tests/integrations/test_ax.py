@@ -249,6 +249,7 @@ def test_a_saved_client_is_read_for_audit(tmp_path):
     assert [o.cost for o in told.history.succeeded] == pytest.approx(
         [1 + o.params["x"] for o in told.history.succeeded]
     )
+    assert {o.cost for o in read_client(made, cost=2.5).history} == {2.5}
     assert (
         read_client(made, cost=lambda p: 2 * p["n"]).history[0].cost
         == 2 * (told.history[0].params["n"])

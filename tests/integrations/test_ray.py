@@ -141,6 +141,11 @@ def test_maximising_finds_the_same():
     assert [o.params for o in low.history] == [o.params for o in high.history]
 
 
+def test_a_number_is_what_each_trial_costs():
+    made = run(searcher(cost=4), until=5)
+    assert {o.cost for o in made.history} == {4.0}
+
+
 def test_a_known_cost_sees_the_whole_config():
     made = run(searcher(cost=lambda config: config["opt"]["k"] + config["x"]), until=5)
     assert [o.cost for o in made.history] == [7 + o.params["x"] for o in made.history]

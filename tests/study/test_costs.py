@@ -23,6 +23,32 @@ def test_without_costs_every_evaluation_costs_one():
     assert [o.cost for o in study.history] == [1.0, 1.0, 1.0]
 
 
+def test_a_number_is_what_each_costs_and_the_journal_holds_it(tmp_path):
+    journal = tmp_path / "run.jsonl"
+    by_number = sw.Study(LINE, lam=1e-4, cost=4, cost_unit="$", journal=journal)
+    run(by_number, bowl, 8)
+    by_function = run(sw.Study(LINE, lam=1e-4, cost=lambda _: 4.0, cost_unit="$"), bowl, 8)
+    assert [o.cost for o in by_number.history] == [4.0] * 8
+    assert state_of(by_number) == state_of(by_function)
+    assert by_number.should_stop() == by_function.should_stop()
+    by_number.close()
+    for handed in ({}, {"cost": 4}, {"cost": 4.0}):  # a function would have to be handed in again
+        resumed = sw.Study.resume(journal, **handed)
+        assert [o.cost for o in resumed.history] == [4.0] * 8
+        resumed.close()
+    resumed = sw.Study.resume(journal)
+    assert resumed.ask().params == by_function.ask().params
+    resumed.close()
+    with pytest.raises(InputError, match=r"cost was .*4.0.* and is now .*5.0"):
+        sw.Study.resume(journal, cost=5)
+
+
+def test_with_a_budget_a_number_counts_the_evaluations_that_can_be_paid():
+    few, many = (sw.Study(LINE, budget=b, cost=10.0, n_initial=None) for b in (60.0, 1000.0))
+    assert few.design_size == sw.Study(LINE, budget=6.0).design_size
+    assert few.design_size < many.design_size
+
+
 def test_a_callable_says_what_is_paid_to_the_last_bit():
     study = run(sw.Study(TABLE, lam=0.1, cost=lambda p: 0.1 * (1 + p["x"])), valley, 8)
     assert [o.cost for o in study.history] == [0.1 * (1 + o.params["x"]) for o in study.history]

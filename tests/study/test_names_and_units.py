@@ -172,6 +172,22 @@ def test_a_result_says_itself_in_a_few_lines():
     assert str(sw.minimize(bowl, LINE, lam=1e-3)).splitlines()[1].endswith("evaluations")
 
 
+def test_a_result_counts_what_failed_and_what_broke_a_limit_and_says_why():
+    space = {"x": sw.Real(0, 1), "kind": sw.Categorical(["a", "b"])}
+    study = sw.Study({**space, "d": sw.Integer(1, 5, when={"kind": "a"})}, lam=0.1)
+    for kind, d in (("a", {"d": 2}), ("b", {})):
+        params = {"x": 0.5, "kind": kind, **d}
+        study.tell(params, 2.0 if d else None, message="" if d else "KeyError: 'd'\nat line 7")
+    paid = str(study.result()).splitlines()[1]
+    assert paid == "2 evaluations, 1 failed (the first: KeyError: 'd')"
+    limited = sw.Study(LINE, lam=0.1, limits={"tox": (None, 1.0)})
+    for x, tox in ((0.1, 0.5), (0.2, 3.0)):
+        limited.tell({"x": x}, x, outcomes={"tox": tox})
+    limited.tell({"x": 0.9}, None, message="y" * 200)
+    paid = str(limited.result()).splitlines()[1]
+    assert paid == f"3 evaluations, 1 failed (the first: {'y' * 80}...), 1 infeasible"
+
+
 def test_a_result_without_a_value_says_so():
     result = sw.Study(LINE, lam=1e-3).result()
     assert str(result).startswith("no evaluation has a value that counts\n0 evaluations\n")

@@ -201,8 +201,9 @@ REFUSED_OPTIONS = [
     ({"noise": "learned"}, InputTypeError, r"noise must be a real number, got 'learned' \(str\)\. Give None"),  # noqa: E501
     ({"noise": True}, InputTypeError, r"noise must be a real number, got True"),
     ({"prior": "normal"}, InputError, r"prior='normal' is not known: give 'lognormal', 'gamma' or None"),  # noqa: E501
-    ({"cost": [1.0, 2.0]}, InputTypeError, r"cost of type list for a space that is not a table: give a callable of the params .*, or make the space sw\.Candidates\(rows\)\."),  # noqa: E501
-    ({"cost": 5.0}, InputTypeError, r"cost of type float .* \(lambda params: 5 where every evaluation costs 5\)"),  # noqa: E501
+    ({"cost": [1.0, 2.0]}, InputTypeError, r"cost of type list for a space that is not a table: give a callable of the params, a number .*, or make the space sw\.Candidates\(rows\)\."),  # noqa: E501
+    ({"cost": -5.0}, InputError, r"a cost must be positive and finite: each evaluation costs -5\.0"),  # noqa: E501
+    ({"cost": True}, InputTypeError, r"cost of type bool for a space that is not a table"),
     ({"budget": -1}, InputError, r"budget=-1: give a positive number, what may be spent in all"),
     ({"budget": "10"}, InputTypeError, r"budget must be a real number, got '10' \(str\)\. Give"),
     ({"replicates": True}, InputError, r"replicates=True, but noise=None says that"),

@@ -151,6 +151,28 @@ def test_without_replicates_nothing_is_repeated():
     assert all(t.repeats is None for t in iter_trials(study, 4))
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"utility": sw.utility.linear(100.0), "lam": 100 * LAM},
+        {"limits": {"t": (None, 10.0)}, "fallback": 2.0},
+    ],
+    ids=["utility", "fallback"],
+)
+def test_where_the_worth_of_a_repeat_cannot_be_told_nothing_is_repeated(options):
+    ends = []
+    for replicates in (True, False):
+        options = {"lam": LAM, "noise": 0.0025, "max_trials": 30, **options}
+        study = sw.Study(ROWS, replicates=replicates, **options)
+        while not (verdict := study.should_stop()).stop:
+            trial = study.ask()
+            outcomes = {"t": 1.0} if "limits" in options else None
+            study.tell(trial, wobble(trial.params["k"]), outcomes=outcomes)
+        ends.append(([o.params for o in study.history], verdict))
+    assert ends[0] == ends[1]
+    assert len({o["k"] for o in ends[0][0]}) == len(ends[0][0])
+
+
 def test_when_a_table_is_evaluated_repeats_remain():
     study = begun(8, ROWS, stopping=FixedTrials(30))
     trial = study.ask()

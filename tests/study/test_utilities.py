@@ -11,6 +11,7 @@ import pytest
 import stopwise as sw
 from stopwise.acquisition import PBGI, LogEIPC
 from stopwise.errors import InputError, InputTypeError
+from stopwise.record.journal import ResumeWarning
 from stopwise.stopping import make_rule
 from stopwise.study.budget import expected_range
 
@@ -59,6 +60,37 @@ def test_of_two_units_somebody_says_what_the_one_is_worth_in_the_other(worth, co
     with pytest.raises(InputError, match=both):
         sw.Study(BOX, utility=utility, **costs)
     assert sw.Study(BOX, utility=utility, lam=40.0, **costs).options.lam == 40.0
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_a_utility_that_is_flat_within_the_bounds_is_refused(direction):
+    points = [(90, 0), (95, 1000)] if direction == "maximize" else [(90, 1000), (95, 0)]
+    utility = sw.utility.piecewise(points, unit="dollars")
+    options = {"direction": direction, "utility": utility}
+    with pytest.raises(InputError, match=r"within bounds=\(0.0, 1.0\) every value is worth"):
+        sw.Study(BOX, bounds=(0, 1), **options)
+    for bounds in ((0, 100), (0, None), None):
+        sw.Study(BOX, bounds=bounds, **options)
+
+
+def test_the_result_says_what_the_best_value_is_worth():
+    utility = sw.utility.piecewise([(0.1, 40), (0.9, 0)], unit="dollars")
+    result = run(sw.Study(BOX, utility=utility), 6).result()
+    worth = f"{sw.Study(BOX, utility=utility).worth(result.best.value):.4g}"
+    assert f", worth {worth} dollars: x = " in str(result)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_lam_of_a_utility_is_no_change_where_it_is_left_out_again(tmp_path):
+    journal = tmp_path / "run.jsonl"
+    run(sw.Study(BOX, utility=SIGMOID, journal=journal), 3).close()
+    resumed = sw.Study.resume(journal, lam=None, utility=SIGMOID)
+    assert resumed.options.lam == 1.0
+    resumed.close()
+    with pytest.warns(ResumeWarning, match=r"lam is now 2\.0; it was 1\.0"):
+        sw.Study.resume(journal, lam=2.0, utility=SIGMOID).close()
+    with pytest.warns(ResumeWarning, match=r"lam is now 1\.0; it was 2\.0"):
+        sw.Study.resume(journal, lam=None, utility=SIGMOID).close()
 
 
 def test_what_is_worth_nothing_is_worth_0_and_not_minus_0():

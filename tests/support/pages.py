@@ -14,3 +14,11 @@ def blocks(page):
 def blocks_of(page, kind):
     """The texts of the blocks of one kind."""
     return [text for its_kind, text in blocks(page) if its_kind == kind]
+
+
+def blocks_under(page, heading):
+    """Kind and text of the blocks below one heading of a page, down to the next heading."""
+    [section] = re.findall(
+        rf"^## {heading}$(.*?)(?=^## |\Z)", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    return _BLOCK.findall(section)

@@ -31,6 +31,7 @@ class AnswerUnits:
             ``"latency (ms)"``. Empty if nobody gave one.
         cost_unit: Of costs: ``"s"``, ``"$"``, ``"GPU hours"``. Empty if nobody gave one.
         rises: Whether a gain is a rise, since the value is maximised.
+        noisy: Whether values are noisy, so that the lowest one measured need not be the best.
 
     Example:
         >>> units = AnswerUnits("misread %", "s")
@@ -43,15 +44,22 @@ class AnswerUnits:
     value_name: str = ""
     cost_unit: str = ""
     rises: bool = False
+    noisy: bool = False
 
     @classmethod
     def of(
-        cls, value_name: str | None, cost_unit: str | None, cost: object, direction: str
+        cls,
+        value_name: str | None,
+        cost_unit: str | None,
+        cost: object,
+        direction: str,
+        *,
+        noisy: bool = False,
     ) -> AnswerUnits:
         """The units of options; costs of the kind "seconds" have their unit already."""
         is_time = isinstance(cost, str) and cost in _SECONDS
         unit = cost_unit or (SECONDS if is_time else "")
-        return cls(value_name or "", unit, rises=direction == "maximize")
+        return cls(value_name or "", unit, rises=direction == "maximize", noisy=noisy)
 
     @property
     def name(self) -> str:
@@ -100,6 +108,18 @@ class AnswerUnits:
             return 1.0, self.cost_unit
         clock = ((2 * 3600.0, 3600.0, "h"), (180.0, 60.0, "min"))
         return next(((by, unit) for least, by, unit in clock if most >= least), (1.0, SECONDS))
+
+    @property
+    def best(self) -> str:
+        """The best of some measured values in words; with noise it is the luckiest.
+
+        Example:
+            >>> AnswerUnits().best, AnswerUnits(noisy=True).best
+            ('best', 'lowest measured')
+        """
+        if not self.noisy:
+            return "best"
+        return "highest measured" if self.rises else "lowest measured"
 
     @property
     def lam(self) -> str:

@@ -27,7 +27,7 @@ _ALLOWED = (
     "range parameters, linear or on a log scale, choice and fixed parameters. Derived,"
     " logit-scaled and hierarchical parameters and constraints cannot be modelled"
 )
-CostOption = str | Callable[[Mapping[str, Any]], float] | None
+CostOption = str | float | Callable[[Mapping[str, Any]], float] | None
 
 
 def read_space(search_space: Any) -> ForeignSpace:  # noqa: ANN401

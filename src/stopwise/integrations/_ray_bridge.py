@@ -20,7 +20,7 @@ from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study, StudyOptions
 
 SET_HERE = ("direction",)  # from Ray's mode
-CostOption = str | Callable[[Mapping[str, Any]], float] | None
+CostOption = str | float | Callable[[Mapping[str, Any]], float] | None
 
 
 class RayBridge:
@@ -94,7 +94,7 @@ class RayBridge:
             foreign.space,
             lam=self.lam,
             direction="minimize" if self.mode == "min" else "maximize",
-            cost=price if callable(cost) else None if cost is None else "reported",
+            cost=price if callable(cost) else "reported" if isinstance(cost, str) else cost,
             start_from=[foreign.inward(flatten_dict(dict(params))) for params in first],
             **options,
         )

@@ -49,7 +49,7 @@ class StopwiseScheduler(TrialScheduler):
         metric: Which reported number is the objective; by default that of ``TuneConfig``.
         mode: ``"min"`` or ``"max"``; by default that of ``TuneConfig``.
         cost: ``"time_total_s"``, the seconds a trial ran, learned; another reported number, the
-            cost so far; a function of the config, known; or None, each trial costs 1.
+            cost so far; a function of the config, or a number, known; or None, each trial costs 1.
         time_attr: Which reported number is the step.
         max_concurrent: How many trials run at once; instead of ``max_concurrent_trials``, which
             would count paused ones.

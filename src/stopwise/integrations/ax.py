@@ -68,7 +68,8 @@ class _Mirror:
     Args:
         lam: What a unit of cost is worth, in units of the objective.
         cost: ``"seconds"`` from start to completion of a trial, learned; the name of a tracking
-            metric, learned; a function of the params, known; or None, each trial costs 1.
+            metric, learned; a function of the params, or a number, known; or None, each costs
+            1.
         options: Further options of ``sw.Study``.
     """
 
@@ -131,7 +132,8 @@ class StopwiseStrategy(BaseGlobalStoppingStrategy):
     Args:
         lam: What a unit of cost is worth, in units of the objective; see ``sw.exchange_rate``.
         cost: ``"seconds"`` from start to completion of a trial, learned; the name of a tracking
-            metric, learned; a function of the params, known; or None, each trial costs 1.
+            metric, learned; a function of the params, or a number, known; or None, each costs
+            1.
         min_trials: Number of completed trials before it may stop.
         inactive_when_pending_trials: Whether it never stops while trials run.
         options: Further options of ``sw.Study``: stopping, noise, n_initial, ...
@@ -263,6 +265,8 @@ def _told(experiment: Any, cost: CostOption) -> Told:  # noqa: ANN401
         paid = paid_for(trial, cost, means, failed=value is None)
         if callable(cost):
             paid = float(cost(params))
+        elif isinstance(cost, int | float):
+            paid = float(cost)
         why = "" if value is not None else f"the trial is {trial.status.name.lower()}"
         observation = Observation(
             trial.index,

@@ -60,7 +60,7 @@ class StopwiseSearcher(Searcher, Stopper):
         metric: Which reported number is the objective; by default that of ``TuneConfig``.
         mode: ``"min"`` or ``"max"``; by default that of ``TuneConfig``.
         cost: ``"time_total_s"``, the seconds a trial ran, learned; another reported number; a
-            function of the config, known; or None, each trial costs 1.
+            function of the config, or a number, known; or None, each trial costs 1.
         options: Further options of ``sw.Study``: budget, acquisition, stopping, noise, seed, ...
             ``limits`` are of other numbers that a trial reports.
 

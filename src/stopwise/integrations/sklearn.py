@@ -180,7 +180,7 @@ class StopwiseSearchCV(BaseSearchCV):
         if isinstance(self.cost, str) and self.cost != "seconds":
             message = (
                 f"cost={self.cost!r} is not known here: give 'seconds' (the fit time), a function"
-                " of the params, or None (each candidate costs 1)."
+                " of the params, a number (each costs that), or None (each candidate costs 1)."
             )
             raise InputError(message)
         first = [self.start_from] if isinstance(self.start_from, Mapping) else self.start_from

@@ -61,7 +61,8 @@ class Pruned:
 class Infeasible:
     """The evaluation gave a value, and a measured outcome is beyond its limits.
 
-    A study with ``limits`` finds this itself. The value is modelled, and it is never the best.
+    A study with ``limits`` finds this itself. The value is modelled. Without noise it is never
+    the best; with noise its configuration may be believed to keep the limits all the same.
     """
 
     value: float

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from stopwise.core.numerics.threads import single_threaded
 from stopwise.core.stages import Stages
 from stopwise.study.context import StudyContext
@@ -11,7 +13,10 @@ from stopwise.study.snapshots import Snapshots
 
 
 def best_of(context: StudyContext, snapshots: Snapshots) -> Best | None:
-    """The best configuration that keeps all limits, the first of equals; None before any does."""
+    """The best configuration that keeps all limits, the first of equals; None before any does.
+
+    With noise, that is believed to keep them with a probability of one half at least.
+    """
     stages = context.options.stages
     if isinstance(stages, Stages) and stages.usable and context.state.reports:
         return _best_reported(context)
@@ -41,8 +46,12 @@ def _believed_best(context: StudyContext, snapshots: Snapshots) -> Best | None:
     snapshot = snapshots.now().prefix(len(succeeded))  # without the values believed of failures
     if not snapshot.has_incumbent:
         return None
-    best = succeeded[snapshot.incumbent]
-    law = snapshot.belief.objective.law(snapshot.X[[snapshot.incumbent]])
+    x = snapshot.X[[snapshot.incumbent]]
+    best = succeeded[int((x == snapshot.X).all(axis=1).argmax())]  # the first of its repeats
+    law = snapshot.belief.objective.law(x)
     value = context.options.sign * float(law.median[0])
     std = float(law.std[0])
-    return Best(dict(best.params), value, best.number, std, dict(best.outcomes))
+    success, chance = snapshots.now().belief.success, None  # of which a prefix knows nothing
+    if context.options.limits is not None and success is not None:
+        chance = math.exp(float(success.log_chance_of_limits(x)[0]))
+    return Best(dict(best.params), value, best.number, std, dict(best.outcomes), chance=chance)

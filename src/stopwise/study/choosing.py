@@ -238,8 +238,8 @@ def action_instead(
 ) -> ObservationWorth | None:
     """The action that is worth more for its price than the acquisition's point, if one is to be.
 
-    That is a repeat that is worth more; and if what would be chosen is not worth its price by one
-    observation, the best that there is, by which the rule goes on.
+    Where a repeat is worth more than that point, or neither is worth its price by one observation,
+    it is the best that there is, new or repeated: that by which the rule goes on.
 
     Args:
         snapshot: The moment, with values believed of pending trials.
@@ -255,7 +255,8 @@ def action_instead(
     chosen = new = observation_worth(snapshot, x)
     if repeat is not None and repeat.log_gain_per_cost > new.log_gain_per_cost:
         chosen = repeat
-    if lam is not None and holding is None and chosen.gain < lam * chosen.price:
+    too_dear = lam is not None and chosen.gain < lam * chosen.price
+    if holding is None and (chosen is repeat or too_dear):
         best = best_observation(snapshot)
         if best is not None and best.log_gain_per_cost > chosen.log_gain_per_cost:
             chosen = best

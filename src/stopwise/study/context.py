@@ -54,6 +54,14 @@ class StudyContext:
         self.loss = self.options.loss  # a utility that goes the wrong way is refused here
 
     @property
+    def may_repeat(self) -> bool:
+        """Whether points may be evaluated again: only where the worth of that can be told.
+
+        Under a utility or beside a fallback it cannot (see ``acquisition.one_observation``).
+        """
+        return self.options.replicates and self.loss is None and self.options.fallback is None
+
+    @property
     def state(self) -> State:
         """The state of the study after all its events."""
         return self.log.state

@@ -9,7 +9,6 @@ from dataclasses import replace
 from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import listed
 from stopwise.errors import InputError
-from stopwise.record.history import History
 from stopwise.stopping import StoppingRule, Verdict, make_rule
 from stopwise.stopping.signals import EVALUATIONS, GAIN_PER_COST, gained
 from stopwise.study.budget_worth import BudgetWorth, worth_by_budget
@@ -23,6 +22,7 @@ from stopwise.study.hard_limits import (
     is_exhausted,
 )
 from stopwise.study.initial_design import InitialDesign
+from stopwise.study.measured_beyond import none_keeps
 from stopwise.study.options import Rules, StudyOptions
 from stopwise.study.snapshots import Snapshots
 from stopwise.study.spending import Spending
@@ -109,7 +109,7 @@ class Deciding:
         """The verdict while nothing keeps the limits: rules that count may stop, others wait."""
         counting = [rule for rule in self._rules if rule.key == EVALUATIONS.key]
         ended = next(filter(None, map(self._of_rule, counting)), None)
-        why = _why_nothing_decides(self._context.history)
+        why = _why_nothing_decides(self._context)
         return ended or Verdict.not_yet(NOTHING_FEASIBLE, why)
 
     def _of_cap(self) -> Verdict | None:
@@ -182,7 +182,7 @@ class Deciding:
         """The verdict of a rule; one that was not asked has no answer yet."""
         if rule.key in self._context.state.traces:
             return rule.verdict(self._snapshots.trace(rule))
-        return Verdict.not_yet(rule.name, _why_nothing_decides(self._context.history))
+        return Verdict.not_yet(rule.name, _why_nothing_decides(self._context))
 
 
 def _designing(n: int, size: int, failed: int) -> str:
@@ -191,11 +191,11 @@ def _designing(n: int, size: int, failed: int) -> str:
     return f"{sentence}; {failed} failed, and others are tried instead" if failed else sentence
 
 
-def _why_nothing_decides(history: History) -> str:
+def _why_nothing_decides(context: StudyContext) -> str:
     """Why no rule decides while nothing keeps the limits, in words."""
-    tried = len(history.succeeded)
+    tried, kept = len(context.history.succeeded), none_keeps(context.options)
     return (
-        f"none of {tried} evaluations has kept all limits, and the study looks for one that does,"
+        f"none of {tried} evaluations {kept}, and the study looks for one that does,"
         " until the budget, max_trials or a rule that counts ends it (fallback= would say what it"
         " is worth): go on"
     )

@@ -147,6 +147,9 @@ def _of_success(context: StudyContext, snapshot: Snapshot) -> list[str]:
     failed, infeasible = (sum(getattr(o, of) for o in history) for of in ("failed", "infeasible"))
     chance = math.exp(float(snapshot.belief.log_chance(best.x[None, :])[0]))
     broke = "" if context.options.limits is None else f" and {infeasible} broke a limit"
+    if broke and context.options.noise is not None:
+        were = "was" if infeasible == 1 else "were"
+        broke = f" and {infeasible} {were} measured beyond a limit"
     says = (
         f"Of {len(history)} evaluations {failed} failed{broke}; that"
         f" candidate is expected to succeed with probability {quantity(chance)}, with which its"

@@ -268,7 +268,7 @@ def _units_of_gains(context: StudyContext) -> str:
 
 def _size(context: StudyContext) -> int | None:
     """How many evaluations there can be at most; None if any number."""
-    is_table = isinstance(context.domain, Finite) and not context.options.replicates
+    is_table = isinstance(context.domain, Finite) and not context.may_repeat
     return len(context.domain) if is_table else None  # type: ignore[arg-type]  # it is finite
 
 

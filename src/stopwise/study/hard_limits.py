@@ -36,7 +36,7 @@ def is_exhausted(context: StudyContext) -> bool:
     domain, state, encoded = context.domain, context.state, context.model.encoded
     if not isinstance(domain, Finite):
         return False
-    finished = encoded.failed if context.options.replicates else encoded.all
+    finished = encoded.failed if context.may_repeat else encoded.all
     taken = np.vstack([finished(state.history), encoded.pending(state.pending)])
     listed = domain.index_of(taken)
     return len(set(listed[listed >= 0].tolist())) == len(domain)

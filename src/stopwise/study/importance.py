@@ -13,8 +13,8 @@ parameters have only together count for each of them, so the indices may add up 
 It is computed for sample paths of the posterior, drawn from each of its readings by weight: their
 median is shown, and the middle 90 % of them say how sure the model is. Values are on the model's
 own scale, in which very bad ones may be compressed. A parameter with a condition is judged where
-it exists, pairs that a constraint forbids are left out, and x is a row of the table where there
-is one.
+it exists, by the variance there; pairs that a constraint forbids are left out, and x is a row of
+the table where there is one.
 
 References:
     Jansen (1999), Analysis of variance designs for model output.
@@ -23,6 +23,7 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,6 +45,8 @@ _LOW, _HIGH = 0.05, 0.95
 @dataclass(frozen=True, slots=True)
 class Importance:
     """How much one parameter matters, as a share of the variance of the objective.
+
+    Of a parameter with a condition it is a share of the variance where the parameter exists.
 
     Args:
         name: Of the parameter.
@@ -67,19 +70,19 @@ def importances(snapshot: Snapshot) -> tuple[Importance, ...]:
     codec = codec_of(snapshot.domain)
     rng = snapshot.rng("importance")
     here, anew = _pairs(snapshot.domain, rng)
-    points, masks = [codec.snap(here)], []
+    points, allowed = [codec.snap(here)], []
     for index in range(codec.d):
         moved = here.copy()
         moved[:, codec.columns[index]] = anew[:, codec.columns[index]]
         moved = codec.snap(moved)
         points.append(moved)
-        masks.append(codec.active(points[0])[:, index] & codec.allowed(moved))
-    shares = _shares(_path_values(snapshot, np.vstack(points), rng), masks)
-    exists = codec.active(points[0]).mean(axis=0)
-    shares = np.minimum(shares, 1.0)  # where a parameter exists more may vary than over the space
+        allowed.append(codec.allowed(moved))
+    exists = codec.active(points[0])
+    shares = _shares(_path_values(snapshot, np.vstack(points), rng), exists.T, allowed)
+    shares = np.minimum(shares, 1.0)  # an estimate may be more
     middle, low, high = np.quantile(shares, (0.5, _LOW, _HIGH), axis=1).tolist()
     found = [
-        Importance(name, middle[i], low[i], high[i], float(exists[i]))
+        Importance(name, middle[i], low[i], high[i], float(exists[:, i].mean()))
         for i, name in enumerate(codec.names)
     ]
     return tuple(sorted(found, key=lambda each: -each.share))
@@ -118,13 +121,19 @@ def _path_values(snapshot: Snapshot, X: Array, rng: np.random.Generator) -> Arra
     return stacked.reshape(len(stacked), snapshot.domain.d + 1, -1)
 
 
-def _shares(values: Array, masks: list[Mask]) -> Array:
-    """Total indices of each parameter on each path, (d, paths); 0 where nothing varies."""
+def _shares(values: Array, exists: Mask, allowed: Sequence[Mask]) -> Array:
+    """Total indices of each parameter on each path, (d, paths); 0 where nothing varies.
+
+    Args:
+        values: Of the paths at x and at x with each parameter drawn anew, (paths, 1 + d, pairs).
+        exists: At which x each parameter exists, (d, pairs).
+        allowed: Which pairs of each parameter are allowed.
+    """
     before = values[:, 0]
-    variance = before.var(axis=1)
-    shares = np.zeros((len(masks), len(values)))
-    for i, mask in enumerate(masks):
-        if mask.any():
-            half = 0.5 * np.square(before - values[:, i + 1])[:, mask].mean(axis=1)
+    shares = np.zeros((len(allowed), len(values)))
+    for i, (where, pairs) in enumerate(zip(exists, allowed, strict=True)):
+        if (where & pairs).any():
+            half = 0.5 * np.square(before - values[:, i + 1])[:, where & pairs].mean(axis=1)
+            variance = before[:, where].var(axis=1)
             np.divide(half, variance, out=shares[i], where=variance > 0.0)
     return shares

@@ -190,8 +190,9 @@ class InitialDesign:
         """The most evaluations that there may be, as far as that is known beforehand."""
         options = self._context.options
         limits = [] if options.max_trials is None else [options.max_trials]
-        if options.budget is not None and isinstance(self._context.cost_model, UnitCost):
-            limits.append(math.floor(min(options.budget, _MANY)))  # each costs 1
+        model = self._context.cost_model
+        if options.budget is not None and isinstance(model, UnitCost):
+            limits.append(math.floor(min(options.budget / model.each, _MANY)))
         return min(limits, default=None)
 
     def _missing(self) -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ class Rung(NamedTuple):
         stops_after: Trials told when the rule would have stopped for the first time; None if it
             would not have stopped yet.
         spent: What was spent by then; so far, if it would not have stopped.
-        best: The best value by then; None if there was none.
+        best: The best value measured by then; None if there was none.
         is_given: Whether it is the lam of the study.
         units: The names and units in which it is put into words.
         by_budget: Whether the lam of the study was set by its budget.
@@ -81,7 +81,7 @@ class Rung(NamedTuple):
         """The same, with as many digits as tell the best value apart from others."""
         found = "nothing found"
         if self.best is not None:
-            found = f"best {self.units.value(self.best, 0.0, *bests)}"
+            found = f"{self.units.best} {self.units.value(self.best, 0.0, *bests)}"
         return f"{self.when} ({self.units.cost(self.spent)} spent, {found})"
 
 
@@ -153,7 +153,8 @@ class LamLadder(Sequence[Rung]):
             )
             for rung in self.rungs
         ]
-        head = ("lam", "would have stopped", "spent by then", f"best {units.value_label} by then")
+        best = f"{units.best} {units.value_label} by then"
+        head = ("lam", "would have stopped", "spent by then", best)
         now = self.lines[-1] if self.stops_now is not None else ""
         return f"{html_table(head, rows)}<p>{self.caveat_sentence} {now}</p>"
 

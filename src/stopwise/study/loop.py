@@ -21,6 +21,7 @@ from stopwise.study import Study
 from stopwise.study.direction import warn_of_minimising
 from stopwise.study.display import Silent
 from stopwise.study.hard_limits import CAP
+from stopwise.study.measured_beyond import none_keeps
 from stopwise.study.options import check_names
 from stopwise.study.result import Result
 from stopwise.study.returned import Evaluated, tell_arguments
@@ -173,8 +174,8 @@ def _run(
     progress.end(study, result)
     if result.best is None and len(result.history):
         first = result.history[0].message or "no message"
-        done = "kept all limits" if result.history.succeeded else "succeeded"
-        message = f"no evaluation has {done}; the first of {len(result.history)} said: {first}"
+        done = none_keeps(study.options) if result.history.succeeded else "has succeeded"
+        message = f"no evaluation {done}; the first of {len(result.history)} said: {first}"
         warnings.warn(message, UserWarning, stacklevel=4)
     return result
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stopwise.core.html_table import html_table
 from stopwise.core.units import PLAIN, AnswerUnits
+from stopwise.study.measured_beyond import measured_beyond
 
 if TYPE_CHECKING:
     from stopwise.stopping.verdict import Verdict
@@ -36,6 +37,8 @@ def of_study(study: Any, verdict: Verdict | None, best: Best | None, spent: floa
         return "".join([*parts, "<p>Nothing is best yet.</p>"])
     found = units.value(best.value, best.std)
     parts.append(f"<p>Best: <strong>{escape(found)}</strong> (trial {best.number})</p>")
+    if study is not None and (beyond := measured_beyond(best, study.options)):
+        parts.append(f"<p>{escape(beyond)}</p>")
     measured = [(f"{name} (measured)", value) for name, value in best.outcomes.items()]
     parts.append(html_table(("parameter", "best"), [*best.params.items(), *measured]))
     return "".join(parts)

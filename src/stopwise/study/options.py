@@ -21,7 +21,7 @@ from stopwise.core.beliefs.laws import Loss
 from stopwise.core.beliefs.models import SurrogateModel, make_model, prior_of
 from stopwise.core.beliefs.prices import CostModel, cost_model
 from stopwise.core.beliefs.priors import priors
-from stopwise.core.beliefs.utilities import OwnUtility, Utility, checked_utility
+from stopwise.core.beliefs.utilities import OwnUtility, Utility, checked_utility, checked_within
 from stopwise.core.checks import (
     Bounds,
     checked_bounds,
@@ -48,7 +48,7 @@ from stopwise.record.journal.codec import Json, OptionCodec, ParamsCodec
 from stopwise.stopping import StoppingRule
 
 Rules: TypeAlias = str | StoppingRule | Sequence[str | StoppingRule]
-Cost: TypeAlias = str | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel | None
+Cost: TypeAlias = str | float | Callable[[Mapping[str, Any]], float] | ArrayLike | CostModel | None
 Constraints: TypeAlias = (
     str
     | Callable[[Mapping[str, Any]], bool]
@@ -88,9 +88,9 @@ class StudyOptions:
             values are for percentage points: accuracy in [0, 1] needs values 100 times smaller.)
             With a utility it is in the utility's units, and 1 if left out; not if both units
             are named and differ.
-        cost: None (each evaluation costs 1), a callable of the params, an array with one cost per
-            row of ``Candidates``, ``"seconds"`` or ``"reported"`` (told, and learned), or a
-            ``CostModel``.
+        cost: None (each evaluation costs 1), a number (each costs that), a callable of the params,
+            an array with one cost per row of ``Candidates``, ``"seconds"`` or ``"reported"``
+            (told, and learned), or a ``CostModel``.
         budget: What may be spent in all. Without lam, PBGI-D starts from lambda = U/(B - C) and
             chooses among affordable points until there is none.
         direction: ``"minimize"`` or ``"maximize"``.
@@ -118,7 +118,7 @@ class StudyOptions:
             every observation up to 100, then whenever the data have grown by a tenth.
         n_initial: Size of the initial design; the surrogate's if left out. That of ``"default"``
             is 2(d + 1), or d + 1 where costs are learned; with ``max_trials`` (or a budget, where
-            each evaluation costs 1) a third of that number, if it is in between.
+            each evaluation costs the same) a third of that number, if it is in between.
         failures: ``"chance"``: where evaluations fail is learned, and a gain counts with the
             chance to succeed. ``"median"``: a failure is taken for an ordinary value, as in
             version 0.1.
@@ -251,7 +251,9 @@ class StudyOptions:
     def loss(self) -> Loss | None:
         """Minus the utility of what is minimised; one that goes the wrong way is refused."""
         utility = checked_utility(self.utility)
-        return None if utility is None else utility.loss(self.sign)
+        if utility is None:
+            return None
+        return checked_within(utility.loss(self.sign), *self.minimised_bounds, self.bounds)
 
     @property
     def currency(self) -> str:
@@ -261,13 +263,13 @@ class StudyOptions:
     @property
     def gain_unit(self) -> str:
         """What gains are counted in, in words; empty if nobody has named it."""
-        worth = self.currency or "units of worth"
-        return (self.value_name or "") if self.utility is None else worth
+        return self.value_name or "" if self.utility is None else self.currency or "units of worth"
 
     @property
     def units(self) -> AnswerUnits:
         """The names and units in which people are answered."""
-        return AnswerUnits.of(self.value_name, self.cost_unit, self.cost, self.direction)
+        said = self.value_name, self.cost_unit, self.cost, self.direction
+        return AnswerUnits.of(*said, noisy=self.noise is not None)
 
     @property
     def lam_from_budget(self) -> bool:

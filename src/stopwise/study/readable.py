@@ -136,7 +136,8 @@ class ReadableStudy:
 
         The first of equals.
 
-        With noise it is the one with the best posterior median, reported with its deviation.
+        With noise it is the one with the best posterior median, reported with its deviation, of
+        those that are believed to keep all limits; ``chance`` is the probability that it does.
         """
         return best_of(self._context, self._snapshots)
 

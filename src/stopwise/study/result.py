@@ -15,13 +15,18 @@ from stopwise.core.units import settings
 from stopwise.record.history import History
 from stopwise.record.promises import Promises
 from stopwise.record.staged import Report
+from stopwise.stopping.signals import in_currency
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.coverage import never_tried
+from stopwise.study.measured_beyond import beyond_words, measured_beyond
 from stopwise.study.notebook import of_study
 from stopwise.study.options import StudyOptions
 
 if TYPE_CHECKING:
     from stopwise.tools.report import Plot
+
+
+_LONGEST_MESSAGE = 80  # characters of why an evaluation failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,8 @@ class Best:
         std: Standard deviation of the value; 0 where evaluations are exact.
         outcomes: What was measured besides the value, by name.
         step: The step of the value, where those of early stages are results.
+        chance: With noise and limits, the probability that it keeps all of them, by the models of
+            its outcomes; one half at least, though a measured outcome may be beyond its limits.
     """
 
     params: Mapping[str, Any]
@@ -43,6 +50,7 @@ class Best:
     std: float = 0.0
     outcomes: Mapping[str, float] = field(default_factory=dict)
     step: int | None = field(default=None, repr=False)
+    chance: float | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,8 @@ class Result:
     """The result of a study.
 
     Args:
-        best: The best configuration that keeps all limits; None if no evaluation does.
+        best: The best configuration that keeps all limits (with noise, that is believed to); None
+            if no evaluation does.
         verdict: The last answer of the stopping rules, with its reason.
         spent: Sum of the costs paid.
         history: Every observation.
@@ -124,15 +133,17 @@ class Result:
         if best is not None:
             at = "" if best.step is None else f", step {best.step}"
             found = f"best {units.value(best.value, best.std)} (trial {best.number}{at})"
+            worth = "" if self.worth is None else in_currency(self.worth, self.options.currency)
+            found += f", worth {worth}" if worth else ""
             found += f": {settings(best.params)}"
-        many = "s" * (len(self.history) != 1)
-        paid = f"{len(self.history)} evaluation{many}"
+        paid = _counted(self.history)
         paid += f", {len(self.paused)} paused" if self.paused else ""
         if self.options.cost is not None:
             paid += f", {units.cost(self.spent)} spent"
         study = self._study
         untried = "" if study is None else never_tried(study.domain, self.history)
-        return "\n".join(filter(None, (found, paid, str(self.verdict), untried)))
+        beyond = measured_beyond(best, self.options)
+        return "\n".join(filter(None, (found, beyond, paid, str(self.verdict), untried)))
 
     def _repr_html_(self) -> str:
         """The result in a notebook."""
@@ -186,3 +197,15 @@ class Result:
 
 def _report() -> Any:  # noqa: ANN401  a module of a layer above, loaded when it is asked for
     return importlib.import_module("stopwise.tools.report")
+
+
+def _counted(history: History) -> str:
+    """How many evaluations there are, how many failed, with a reason, and broke limits."""
+    text = f"{len(history)} evaluation{'s' * (len(history) != 1)}"
+    failed = [o for o in history if o.failed]
+    if failed:
+        why = next((o.message for o in failed if o.message), "").partition("\n")[0]
+        short = why if len(why) <= _LONGEST_MESSAGE else f"{why[:_LONGEST_MESSAGE]}..."
+        text += f", {len(failed)} failed" + (f" (the first: {short})" if short else "")
+    infeasible = sum(o.infeasible for o in history)
+    return f"{text}, {infeasible} {beyond_words(history.units)}" if infeasible else text

@@ -183,6 +183,9 @@ def _checked_changes(
     first = given.get("start_from")
     handed = {**given, "start_from": [first]} if isinstance(first, Mapping) else dict(given)
     before = {**option_values_as_json(unwritten(), params), **written}
+    has_utility = handed.get("utility", before["utility"]) is not None
+    if has_utility and handed.get("lam", before["lam"]) is None:
+        handed["lam"] = 1.0  # that of a utility in units of cost
     now = option_values_as_json(handed, params)
     changed = {name: (before[name], now[name]) for name in now if before[name] != now[name]}
     refused = [n for n in changed if n not in may_change() and not _both_own(*changed[n])]

@@ -100,7 +100,7 @@ class Snapshots:
             search=self._search,
             failed=encoded.failed(state.history),
             left=self._spending.most_payable,
-            replicates=context.options.replicates,
+            replicates=context.may_repeat,
             hints=self._peaks,
             feasible=context.model.successes.feasible(state.history),
             fallback=context.options.minimised_fallback,

@@ -110,7 +110,8 @@ def barred(case: AcquisitionCase) -> None:
         costs = np.exp(plain.belief.log_price(free))
         left = float(np.median(costs))
         poor = replace(plain, failed=free[:2], left=left)
-        _leaves_out(f"{kind}, evaluated or pending", case.subject, plain, plain.X, plain.pending)
+        evaluated = plain.X[:0] if plain.replicates else plain.X  # which may then be repeated
+        _leaves_out(f"{kind}, evaluated or pending", case.subject, plain, evaluated, plain.pending)
         _leaves_out(f"{kind}, failed", case.subject, poor, free[:2])
         _leaves_out(f"{kind}, too dear at {left:.9g}", case.subject, poor, free[costs > left])
     _use_up(case.subject)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small problems on which laws are checked: a table, a box, a mixed and a conditional space.
 
-A box has constraints, limits and failures, a table a utility.
+A box has constraints, limits and failures, a table a utility, and rows of one may be repeated.
 
 All are seeded. What is costly, the fits, is done once; every snapshot handed out is a fresh one,
 so that nothing that is done to it can be seen by the next law.
@@ -35,10 +35,16 @@ from stopwise.core.space.constraints import checked_constraints
 from stopwise.testing._law import LawBroken
 
 Numerical = Literal["box", "noisy box", "mixed", "conditional", "limited"]
-Kind = Literal["table", "noisy table", "valued table"] | Numerical
+Kind = Literal["table", "noisy table", "repeated table", "valued table"] | Numerical
 
 NUMERICAL: tuple[Numerical, ...] = get_args(Numerical)  # with gradients
-KINDS: tuple[Kind, ...] = ("table", "noisy table", "valued table", *NUMERICAL)
+KINDS: tuple[Kind, ...] = (
+    "table",
+    "noisy table",
+    "repeated table",
+    "valued table",
+    *NUMERICAL,
+)
 
 TABLE: Space = {"a": Integer(0, 5), "b": Integer(0, 5)}
 TREE: Space = {
@@ -118,7 +124,7 @@ def _problem(kind: Kind) -> _Problem:
     costs |= {"box": LearnedCost(), "noisy box": LearnedCost()}
     cost = costs.get(kind, UnitCost())
     paid = np.exp(X.sum(axis=1))
-    noise = _NOISE if kind.startswith("noisy") else None
+    noise = _NOISE if kind.startswith(("noisy", "repeated")) else None
     belief = believe(domain, X, y, paid=(X, paid), cost=cost, noise=noise)
     if limited:
         success, feasible = _successes(domain, X)
@@ -162,6 +168,7 @@ def snapshot_of(kind: Kind) -> Snapshot:
         seed=7,
         trial=_OBSERVED + _PENDING,
         search=_SEARCH,
+        replicates=kind == "repeated table",
         feasible=made.feasible,
         loss=made.loss,
     )

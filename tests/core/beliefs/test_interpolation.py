@@ -85,8 +85,20 @@ def test_a_duplicate_that_takes_a_new_factor_begins_anew(rng):
 
 
 @pytest.mark.parametrize("since", [0, 8])
-def test_as_accurate_as_products_with_the_factor_where_it_is_almost_singular(rng, since):
-    """The rest of the variance and the gradient, at a condition of 5e12, in 40 digits."""
+def test_as_accurate_as_products_with_the_factor_where_it_is_almost_singular(since):
+    """The rest of the variance and the gradient, at a condition of 4e12, in 40 digits.
+
+    Rounding is luck: on one set of points either way may err twenty times as much as the other,
+    and which of them does differs between processors. So medians over sets are compared.
+    """
+    errors = np.median([_errors(np.random.default_rng(seed), since) for seed in range(30)], axis=0)
+    (of_value, of_pull), products = errors
+    assert of_value <= 4.0 * products[0]
+    assert of_pull <= 4.0 * products[1]
+
+
+def _errors(rng, since):
+    """The largest errors of reduction and pull, ours and those of products with the factor."""
     n, points = 48, 8
     X = rng.random((n, 2))
     X[n // 2 :] = X[0] + rng.standard_normal((n // 2, 2)) * 10.0 ** rng.uniform(-5, -1, (24, 1))
@@ -111,10 +123,10 @@ def test_as_accurate_as_products_with_the_factor_where_it_is_almost_singular(rng
     values = np.array([v for v, _ in exact])
     pulls = np.array([p for _, p in exact]).T
     along = prior.kernel(X, at + 1e-3) - k  # what a step changes
-    error = np.abs(value - values).max()
-    assert error <= 4.0 * np.abs(products[0] - values).max() + 1e-15
-    error = np.abs(((pull - pulls) * along).sum(axis=0)).max()
-    assert error <= 4.0 * np.abs(((products[1] - pulls) * along).sum(axis=0)).max() + 1e-15
+    return [
+        [np.abs(v - values).max(), np.abs(((p - pulls) * along).sum(axis=0)).max()]
+        for v, p in ((value, pull), products)
+    ]
 
 
 def _exactly(whitener, k):

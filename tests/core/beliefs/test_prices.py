@@ -336,6 +336,23 @@ def test_what_is_measured_or_told_is_learned(word):
     assert cost_model(word, MIXED) == LearnedCost()
 
 
+@pytest.mark.parametrize("each", [4, 2.5, np.float64(0.01)])
+def test_a_number_is_what_each_costs(each):
+    for space in (MIXED, Candidates(TABLE)):
+        model = cost_model(each, space)
+        assert model == UnitCost(float(each))
+    (mean, std), *gradients = model.price(MIXED, *NOTHING).log_cost_with_gradient(np.ones((3, 6)))
+    assert np.exp(mean) == pytest.approx(float(each))
+    assert not np.any([std.sum(), *map(np.sum, gradients)])
+    assert known_cost(model, MIXED, {}) == each
+
+
+@pytest.mark.parametrize("each", BAD)
+def test_a_number_that_nobody_can_pay_is_refused(each):
+    with pytest.raises(InputError, match="a cost must be positive and finite: each evaluation"):
+        cost_model(each, MIXED)
+
+
 def test_a_callable_or_a_column_of_a_table_is_known():
     assert cost_model(seconds, MIXED) == KnownCost(seconds)
     candidates = Candidates(TABLE)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from stopwise.core.search.batched_bfgs import _of_leaders, batched_bfgs
+from stopwise.core.search.batched_bfgs import _behind, _of_leaders, batched_bfgs
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -355,3 +355,10 @@ def test_a_search_that_joined_another_ends_where_the_last_one_does():
     chain = np.append(np.arange(1, 64), 63)
     _, height = _of_leaders(chain, np.empty((64, 1)), np.arange(64.0))
     np.testing.assert_array_equal(height, np.full(64, 63))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_search_that_has_reached_infinity_is_not_compared_with_others():
+    behind = _behind(np.array([1.0, np.inf, 3.0]), np.array([np.inf, 3.0]))
+    np.testing.assert_array_equal(behind, [np.nan, np.inf])
+    assert not np.any(behind <= 1e300)  # both searches end

@@ -215,7 +215,7 @@ def test_missing_costs_name_the_columns_there_are():
         ("nowhere.csv", InputError, "there is no file"),
         ([{"x": 1, "value": None, "cost": 1.0}] * 3, InputError, "nothing is left to audit"),
         ([{"x": 1, "y": 1}], InputError, "no column 'value'"),
-        (history(3), InputError, "fewer than the initial design of 4"),
+        (history(3), InputError, "fewer than the 4 of the initial design"),
     ],
 )
 def test_what_cannot_be_audited_is_refused_in_words(data, error, words):
@@ -488,3 +488,15 @@ def test_known_prices_and_the_design_of_a_study_are_taken_over(tmp_path):
         assert found.n_initial == 3
         assert found["pbgi"].stopped_at == len(study.history)
         assert found["pbgi"].stopped_by.reason == verdict.reason
+
+
+def test_of_a_study_it_says_that_choices_are_judged_as_if_others_had_made_them():
+    study = sw.Study({"x": sw.Real(0, 1)}, lam=1e-3, cost=4)
+    while not study.should_stop().stop:
+        trial = study.ask()
+        study.tell(trial, (trial.params["x"] - 0.3) ** 2)
+    found = sw.audit(study, rules=["pbgi"])
+    assert "choices are judged as if others had made them" in str(found)
+    assert "and costs 4, worth 0.004" in str(found)  # the price of the study, not a learned one
+    rows = [{"x": o.params["x"], "value": o.value, "cost": 4.0} for o in study.history]
+    assert "as if others had made them" not in str(sw.audit(rows, lam=1e-3, rules=["pbgi"]))

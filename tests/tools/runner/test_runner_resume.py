@@ -204,7 +204,7 @@ def test_too_many_failures_end_the_run_with_exit_code_3(folder):
     code, out, _ = run(folder)
     assert code == 3
     assert "5 trials in a row failed" in out
-    assert "No value is on record yet: once the program, or [value], is mended, remove" in out
+    assert "No value is on record yet: once the program, [value] or [limits] is mended," in out
     changed(folder, ', "--no-such-option"', "")  # repaired: the run goes on
     assert run(folder)[0] == 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prices of evaluations: each costs 1, or costs are known in advance, or learned from those paid.
+"""Prices of evaluations: all alike, or known in advance, or learned from those paid.
 
 A cost model is a value (``UnitCost``, ``KnownCost``, ``LearnedCost``); its ``price`` over a domain
 says how ln c is distributed at encoded points. Decisions are priced by E[c]; see
@@ -8,6 +8,7 @@ says how ln c is distributed at encoded points. Decisions are priced by E[c]; se
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
@@ -56,17 +57,13 @@ class CostModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class UnitCost:
-    """Every evaluation costs 1."""
+    """Every evaluation costs the same; ``each`` is what one costs."""
 
-    def price(
-        self,
-        domain: Domain,  # noqa: ARG002  one interface for all
-        X: Array,  # noqa: ARG002
-        costs: Array,  # noqa: ARG002
-        start: Hyperparameters | None = None,  # noqa: ARG002
-    ) -> Price:
-        """One, everywhere."""
-        return _UnitPrice()
+    each: float = 1.0
+
+    def price(self, *_: object, **__: object) -> Price:  # whatever has been paid
+        """The same everywhere."""
+        return _UnitPrice(self.each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +72,7 @@ class Priced:
 
     known: Price
 
-    def price(
-        self,
-        domain: Domain,  # noqa: ARG002  one interface for all
-        X: Array,  # noqa: ARG002
-        costs: Array,  # noqa: ARG002
-        start: Hyperparameters | None = None,  # noqa: ARG002
-    ) -> Price:
+    def price(self, *_: object, **__: object) -> Price:  # whatever has been paid
         """The price."""
         return self.known
 
@@ -208,11 +199,13 @@ class LearnedPrice:
 
 @dataclass(frozen=True, slots=True)
 class _UnitPrice:
+    each: float
+
     def cost(self, X: Array) -> Array:
-        return np.ones(len(X))
+        return np.full(len(X), self.each)
 
     def log_cost(self, X: Array) -> Normal:
-        return Normal(np.zeros(len(X)), np.zeros(len(X)))
+        return Normal(np.full(len(X), math.log(self.each)), np.zeros(len(X)))
 
     def log_cost_with_gradient(self, X: Array) -> tuple[Normal, Array, Array]:
         return self.log_cost(X), np.zeros(X.shape), np.zeros(X.shape)
@@ -306,7 +299,7 @@ def _reject_unpayable(costs: Array, name: Callable[[int], str]) -> None:
 
 
 def cost_model(given: object, space: object) -> CostModel:
-    """What ``cost=`` means: None, a callable, one cost per row, a word, or a cost model.
+    """What ``cost=`` means: None, a number, a callable, one cost per row, a word, or a model.
 
     Args:
         given: See ``Study``.
@@ -318,10 +311,14 @@ def cost_model(given: object, space: object) -> CostModel:
         if given in COST_WORDS:
             return LearnedCost()
         message = (
-            f"cost={given!r} is not known: give 'seconds' (measured), 'reported' (told), a"
-            " callable of the params, one cost per row of sw.Candidates, or None (each costs 1)."
+            f"cost={given!r} is not known: give 'seconds' (measured), 'reported' (told), a number"
+            " (each costs that), a callable of the params, one cost per row of sw.Candidates, or"
+            " None (each costs 1)."
         )
         raise InputError(message)
+    if isinstance(given, int | float | np.number) and not isinstance(given, bool):
+        _reject_unpayable(np.array([float(given)]), lambda _: "each evaluation")
+        return UnitCost(float(given))
     if hasattr(given, "price"):
         return cast("CostModel", given)
     if callable(given):
@@ -339,12 +336,12 @@ def is_known(model: CostModel) -> bool:
 def known_cost(model: CostModel, domain: Domain, params: Mapping[str, Any]) -> float | None:
     """What an evaluation costs if that is known in advance; None where it must be told."""
     if isinstance(model, UnitCost):
-        return 1.0
+        return model.each
     return model.at(domain, params) if isinstance(model, KnownCost) else None
 
 
 def _not_a_table(what: str) -> InputTypeError:
     return InputTypeError(
-        f"{what} for a space that is not a table: give a callable of the params (lambda params: 5"
-        " where every evaluation costs 5), or make the space sw.Candidates(rows)."
+        f"{what} for a space that is not a table: give a callable of the params, a number where"
+        " every evaluation costs the same, or make the space sw.Candidates(rows)."
     )

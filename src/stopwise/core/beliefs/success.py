@@ -146,6 +146,11 @@ class Success:
         )
         return np.asarray(sum(values)), np.asarray(sum(gradients))
 
+    def log_chance_of_limits(self, X: Array) -> Array:
+        """The log of the chance that outcomes keep their limits, whether or not it fails."""
+        parts = (p.log_chance(X) for p in self.parts if isinstance(p, WithinLimits))
+        return np.asarray(sum(parts, start=np.zeros(len(X))))
+
     def broken_at(self, X: Array) -> Success:
         """The chance elsewhere if what is evaluated at the rows of X breaks its limits."""
         parts = self.parts

@@ -93,7 +93,7 @@ def batched_bfgs(
             break
         pace = searches.advance(evaluate, free, metric)
         reached[searches.rows], heights[searches.rows] = searches.X, searches.values
-        behind = heights.max() - searches.values if rivals else np.zeros(1)
+        behind = _behind(heights, searches.values) if rivals else np.zeros(1)
         going = (searches.promises > _FINE) & (_PATIENCE * pace >= behind)
         if goal is not None:
             going &= searches.fresh | (_HOPE * searches.promises >= goal - searches.values)
@@ -106,6 +106,12 @@ def batched_bfgs(
         if not going.all():
             searches = searches.only(going)
     return _of_leaders(leaders, reached, heights)
+
+
+def _behind(heights: Array, values: Array) -> Array:
+    """How far values are below the highest; nan where both are infinite: it goes no further."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(heights.max() - values)
 
 
 def _of_leaders(leaders: Indices, reached: Array, heights: Array) -> tuple[Array, Array]:

@@ -100,8 +100,8 @@ def _checked(domain: Domain) -> Domain:
     if allowed < _FEWEST:
         raise InputError(
             f"the constraints {_listed(domain)} allow almost nothing: {allowed} of {MOST_DRAWN} "
-            "configurations spread over the space. Relax them, narrow the bounds, or search over "
-            "other parameters: for a + b == 1 leave b out and compute it in the objective"
+            "configurations spread over the space. Relax them, or narrow the bounds. Where one is "
+            "an equation, as a + b == 1, leave b out and compute it in the objective"
         )
     return domain
 

@@ -100,7 +100,8 @@ def _allowed(name: str, parent: str, other: Parameter, values: Sequence[Any]) ->
             "value; let it depend on an Integer, a Categorical or an Ordinal"
         )
     try:
-        return other.numbers(other.encode(values, parent))
+        # One at a time, so that an error names the value and no row.
+        return other.numbers(np.vstack([other.encode([value], parent) for value in values]))
     except StopwiseError as error:
         raise InputError(
             f"parameter {name!r} exists only when {parent!r} is one of {listing(values)}, but "

@@ -52,7 +52,7 @@ def called(
                 f"params.get({asked!r}, value) with a value to use instead"
             ) from error
         hint = ""
-        if isinstance(asked, str):
+        if isinstance(asked, str) and asked not in names:
             hint = f"; the space has {listing(list(names))}{suggestion(asked, names)}"
         elif inactive:
             hint = f"; what does not exist there, params.get gives as None: {listing(inactive)}"

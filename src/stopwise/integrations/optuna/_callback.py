@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import is_dataclass
 from functools import partial
+from threading import Lock
 from typing import Any, cast
 
+from optuna.distributions import BaseDistribution
 from optuna.study import Study
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
+from stopwise.core.space import Parameter
 from stopwise.integrations.optuna._lookout import Lookout
 from stopwise.integrations.optuna._mirror import direction_of
 from stopwise.integrations.optuna._mirrors import Mirrors
@@ -35,25 +38,32 @@ class StopwiseCallback:
 
     Args:
         lam: As for ``StopwiseSampler``; for rules that need it.
+        space: As for ``StopwiseSampler``; for use beside other samplers, where parameters have
+            conditions or constraints.
         **options: As for ``stopwise.Study``: ``stopping`` is a name of
             ``stopwise.stopping.RULES``, a rule, or several (any of them stops); cost, budget
             and limits as for ``StopwiseSampler``; ``n_initial`` trials come before the rules are
-            asked.
+            asked; ``constraints`` are those of a ``StopwiseSampler`` if they are left out.
     """
 
     @spells_out_options(_CALLBACK_SETS)
     def __init__(
         self,
         lam: float | None = None,
+        *,
+        space: Mapping[str, BaseDistribution | Parameter] | None = None,
         **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
         # A callback chooses nothing, so any acquisition will do: one that needs no lam.
         by_budget = lam is None and options.get("budget") is not None
         acquisition = {} if by_budget else {"acquisition": "logeipc"}
-        StudyOptions.of(options, owner="StopwiseCallback", leave_out=_CALLBACK_SETS)
+        StudyOptions.of(
+            options, owner="StopwiseCallback", leave_out=_CALLBACK_SETS, also=("space",)
+        )
         settings = {"lam": lam, **options, **acquisition}
-        self._own_mirrors = Mirrors(settings, owner="StopwiseCallback")
-        self._compared_with: StopwiseSampler | None = None
+        self._own_mirrors = Mirrors(settings, owner="StopwiseCallback", space=space)
+        self._beside: tuple[StopwiseSampler, Mirrors] | None = None
+        self._lock = Lock()  # with n_jobs several threads ask at once
         rules = [_named(rule) for rule in self._own_mirrors.rules]
         self._settings = f"{rules}, budget {options.get('budget')}"
         self._lookout = Lookout(self._settings)
@@ -63,6 +73,7 @@ class StopwiseCallback:
 
         While another worker asks the rules, or has just asked them, this one goes on.
         """
+        self._mirrors(study).compare(trial, complete=trial.state == TrialState.COMPLETE)
         verdict = self._written(study)
         if verdict is None:
             verdict = self._lookout.ask(study, trial, partial(self._verdict, study))
@@ -101,12 +112,12 @@ class StopwiseCallback:
     def _mirrors(self, study: Study) -> Mirrors:
         """The mirrors of the sampler, if it is ours with the same model; else the callback's."""
         sampler = study.sampler
-        if isinstance(sampler, StopwiseSampler) and sampler is not self._compared_with:
-            self._compared_with = sampler
-            sampler.mirrors.warn_of_differences(self._own_mirrors)
-        if isinstance(sampler, StopwiseSampler) and sampler.mirrors.believe_as(self._own_mirrors):
-            return sampler.mirrors
-        return self._own_mirrors
+        if not isinstance(sampler, StopwiseSampler):
+            return self._own_mirrors
+        with self._lock:
+            if self._beside is None or self._beside[0] is not sampler:
+                self._beside = sampler, self._own_mirrors.beside(sampler.mirrors)
+            return self._beside[1]
 
     def _asked(self, study: Study, mirrors: Mirrors, trials: Sequence[FrozenTrial]) -> Verdict:
         direction_of(study)  # refuses several objectives

@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial, TrialState
 from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import check_within_bounds
 from stopwise.core.one_objective import INSTEAD
-from stopwise.core.space.constraints import check_names, checked_constraints
+from stopwise.core.space.constraints import checked_constraints
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_outcomes import outcomes_of
 from stopwise.integrations.optuna._board import Note
@@ -49,7 +49,6 @@ class Mirror:
         **options: Any,  # noqa: ANN401
     ) -> None:
         limits = checked_constraints(options.pop("constraints", None))
-        check_names(limits, distributions)
         self.axes = Axes(distributions, limits)
         if callable(cost) and not hasattr(cost, "price"):
             of_theirs: Callable[[Mapping[str, Any]], float] = cost

@@ -17,8 +17,10 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from stopwise.core.space import Real
-from stopwise.core.space.constraints import Constraint
+from stopwise.core.space.constraints import Constraint, checked_constraints
 from stopwise.errors import shown
+from stopwise.integrations.optuna._constraints import KnownConstraints
+from stopwise.integrations.optuna._declared import DeclaredSpace
 from stopwise.integrations.optuna._mirror import Mirror, direction_of, has_surplus
 from stopwise.integrations.optuna._space import Distributions
 from stopwise.integrations.optuna._tree import Tree, as_tree, learned
@@ -49,8 +51,11 @@ class Mirrors:
         space: Mapping[str, Any] | None = None,
     ) -> None:
         self._space = space
+        self._owner = owner
+        self._declared = None if space is None else DeclaredSpace(space, owner)
         self.options = StudyOptions.of(options, owner=owner, leave_out=leave_out, also=("space",))
         self._keywords = options
+        self._constraints = KnownConstraints(self.constraints)
         cost = None if callable(options.get("cost")) else options.get("cost")
         # What is about a space of its own, or a direction that is not known yet, is left out.
         about_space = {"cost": cost, "constraints": None}
@@ -61,6 +66,11 @@ class Mirrors:
         self._mirror: Mirror | None = None
         self._checked: set[int] = set()  # trials that were searched for further parameters
         self._partial = False
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The known constraints."""
+        return checked_constraints(self.options.constraints)
 
     def distributions(self, trials: Callable[[], Sequence[FrozenTrial]]) -> Tree:
         """The parameters that are modelled: those given, or those that trials explain.
@@ -86,15 +96,46 @@ class Mirrors:
         text = repr((options, *parts))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
-    def believe_as(self, other: Mirrors) -> bool:
-        """Whether the model and the prices of both are the same."""
-        return all(
-            getattr(self.options, name) == getattr(other.options, name)
-            for name in names(leave_out=_DECISIONS)
+    def compare(self, trial: FrozenTrial, *, complete: bool) -> None:
+        """Warn if a trial contradicts the space, where one was given; see ``DeclaredSpace``."""
+        if self._declared is not None:
+            self._declared.compare(trial, complete=complete)
+
+    def beside(self, sampler: Mirrors) -> Mirrors:
+        """The mirrors of a callback beside a sampler of ours: the sampler's if they believe alike.
+
+        Where the callback leaves out constraints, it has the sampler's. With constraints it also
+        has the sampler's space; without, a model of its own learns the space from trials.
+        """
+        sampler.warn_of_differences(self)
+        completed = self._completed(sampler) if self.constraints or sampler.constraints else self
+        return sampler if sampler.believe_as(completed) else completed
+
+    def _completed(self, sampler: Mirrors) -> Mirrors:
+        constraints = self.constraints or sampler.constraints
+        space = sampler._space if self._space is None else self._space
+        options = {**self._keywords, "constraints": constraints}
+        return Mirrors(options, owner=self._owner, space=space)
+
+    def believe_as(self, callback: Mirrors) -> bool:
+        """Whether the model, the prices and the constraints of both are the same."""
+        same = all(
+            getattr(self.options, name) == getattr(callback.options, name)
+            for name in names(leave_out=(*_DECISIONS, "constraints"))
         )
+        learns = callback._space is None  # and would learn what the sampler was given
+        constrained = _sources(self.constraints) == _sources(callback.constraints)
+        return same and constrained and (learns or self._has_space_of(callback))
+
+    def _has_space_of(self, other: Mirrors) -> bool:
+        """Whether both were given the same parameters and conditions."""
+        if self._declared is None or other._declared is None:
+            return False
+        ours, theirs = self._declared.tree, other._declared.tree
+        return ours == theirs and ours.when == theirs.when
 
     def warn_of_differences(self, callback: Mirrors) -> None:
-        """Warn if trials are chosen at one price and stopped at another.
+        """Warn if trials are chosen at one price, or for one problem, and stopped at another.
 
         Args:
             callback: The mirrors of the callback, where these are the sampler's.
@@ -105,10 +146,17 @@ class Mirrors:
             different.append(f"lam={ours.lam!r} and lam={theirs.lam!r}")
         if not _same_cost(ours.cost, theirs.cost):
             different.append(f"cost={shown(ours.cost)} and cost={shown(theirs.cost)}")
+        if ours.limits != theirs.limits:
+            different.append(f"limits={shown(ours.limits)} and limits={shown(theirs.limits)}")
+        one, other = self.constraints, callback.constraints  # left out, they are the sampler's
+        if other and _sources(one) != _sources(other):
+            different.append(f"constraints={_listed(one)} and constraints={_listed(other)}")
+        if None not in (self._space, callback._space) and not self._has_space_of(callback):
+            different.append(f"space={shown(self._space)} and space={shown(callback._space)}")
         if different:
             message = (
                 f"StopwiseSampler and StopwiseCallback have {', '.join(different)}: trials are"
-                " chosen at one price and stopped at another. Give both the same."
+                " chosen by the first and stopped by the second. Give both the same."
             )
             warnings.warn(message, stacklevel=2)
 
@@ -129,6 +177,8 @@ class Mirrors:
             if partial and options.get("noise") is None:
                 # Parameters that are not modelled vary between trials: to the model that is noise.
                 options |= {"noise": "learn", "replicates": True}
+            tree = distributions if isinstance(distributions, Tree) else Tree(distributions)
+            options["constraints"] = self._constraints.on(tree)
             self._mirror = Mirror(distributions, direction=direction_of(study), **options)
         return self._mirror
 
@@ -138,6 +188,15 @@ def _same_cost(one: object, other: object) -> bool:
     told = ("seconds", "reported")
     both_told = isinstance(one, str) and isinstance(other, str) and {one, other} <= set(told)
     return both_told or one is other or bool(one == other)
+
+
+def _sources(constraints: Sequence[Constraint]) -> list[object]:
+    """Constraints as the user gave them, which can be compared."""
+    return [constraint.source for constraint in constraints]
+
+
+def _listed(constraints: Sequence[Constraint]) -> str:
+    return f"[{', '.join(map(str, constraints))}]" if constraints else "None"
 
 
 def _named(option: object) -> str:

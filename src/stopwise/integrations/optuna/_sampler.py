@@ -13,7 +13,7 @@ from optuna import TrialPruned
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.study import Study
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
 from stopwise.core.space import Parameter
 from stopwise.errors import InputError
@@ -43,13 +43,15 @@ class StopwiseSampler(BaseSampler):
             where a budget is given.
         space: Distributions by name, or parameters of ours, which may have conditions:
             ``{"C": sw.Real(0.01, 10, log=True, when={"model": ["svm"]}), ...}``. If left out, it
-            is learned, from the first trial on.
+            is learned, from the first trial on. A trial that contradicts it is warned of.
         seed: Makes the choices repeatable, with one worker.
         **options: As for ``stopwise.Study``. ``cost`` is None (each trial costs 1), a callable of
             the params (known), or ``"seconds"`` or ``"reported"``: learned from the costs that
             trials report, see ``timed``. ``budget`` is what all workers may spend together.
-            ``limits`` are of what trials report by ``trial.set_constraint(name, value)`` or
-            ``trial.set_user_attr(name, value)``.
+            ``constraints`` are about the params; give ``space`` where they name parameters that
+            not every trial has. ``limits`` are of what trials report by
+            ``trial.set_constraint(name, value)`` or ``trial.set_user_attr(name, value)``; of the
+            latter, ``study.best_trial`` knows nothing.
     """
 
     @spells_out_options(SAMPLER_SETS)
@@ -91,6 +93,16 @@ class StopwiseSampler(BaseSampler):
     ) -> Any:  # noqa: ANN401  whatever they choose from
         """A random value for a parameter that not all trials share."""
         return self._independent.sample_independent(study, trial, param_name, param_distribution)
+
+    def after_trial(
+        self,
+        study: Study,  # noqa: ARG002  Optuna's interface
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,  # noqa: ARG002
+    ) -> None:
+        """Warn if a trial contradicts the space that was given."""
+        self.mirrors.compare(trial, complete=state == TrialState.COMPLETE)
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]

@@ -10,7 +10,7 @@ together may; a parameter that nothing explains is left out, and is drawn at ran
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -36,6 +36,8 @@ class Tree(dict[str, BaseDistribution]):
     Attributes:
         when: By name, the values that others must have, as Optuna knows them.
         given: Parameters of ours, by name, where the user gave them.
+        seen: The names that trials have had, where it is learned from them; None where the user
+            gave it, so that no others can come.
     """
 
     def __init__(
@@ -43,10 +45,18 @@ class Tree(dict[str, BaseDistribution]):
         distributions: Mapping[str, BaseDistribution],
         when: Mapping[str, When] | None = None,
         given: Mapping[str, Parameter] | None = None,
+        seen: Collection[str] | None = None,
     ) -> None:
         super().__init__(distributions)
         self.when = dict(when or {})
         self.given = dict(given or {})
+        self.seen = None if seen is None else frozenset(seen)
+
+    def may_get(self, name: str) -> bool:
+        """Whether a parameter may be added later: trials had it, or it may depend on a choice."""
+        if self.seen is None:
+            return False
+        return name in self.seen or any(map(_can_decide, self.values()))
 
     def active(self, params: Mapping[str, Any]) -> set[str]:
         """The names that exist beside params of Optuna."""
@@ -97,7 +107,8 @@ def learned(trials: Sequence[FrozenTrial]) -> Tree:
         condition = _explained(name, complete, found)
         if condition is not None:
             found[name], when[name] = distribution, condition
-    return Tree(found, when)
+    seen = {name for trial in trials for name in trial.distributions}
+    return Tree(found, when, seen=seen)
 
 
 def _partly(trials: Sequence[FrozenTrial]) -> Iterator[tuple[str, BaseDistribution]]:

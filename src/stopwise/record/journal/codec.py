@@ -256,6 +256,8 @@ def _cost_as_json(cost: Any) -> Json:  # noqa: ANN401  any of the six forms
         return _cost_as_json(cost.source)
     if isinstance(cost, UnitCost | LearnedCost):
         return _thing_as_json(cost, _COSTS)
+    if isinstance(cost, int | float | np.number):  # what each costs
+        return _thing_as_json(UnitCost(float(cost)), _COSTS)
     if callable(cost) or hasattr(cost, "price"):
         named = cost if hasattr(cost, "__qualname__") else type(cost)
         return {"own": f"{named.__module__}.{named.__qualname__}"}

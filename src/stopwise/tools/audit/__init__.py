@@ -41,6 +41,10 @@ from stopwise.tools.audit._values_only import rules_of_values, since_the_best, t
 __all__ = ["Audit", "Audited", "CurveAudit", "audit"]
 
 # Searches start where those at the last observation ended, so half the effort finds as much.
+_BY_OTHERS = (
+    "choices are judged as if others had made them: promised gains are believed as when a study"
+    " begins, so figures differ from the verdicts of the study itself"
+)
 _SEARCH = Search(raw=256, restarts=5)
 
 
@@ -127,7 +131,7 @@ def audit(  # long: a line for each of its options
     units = AnswerUnits.of(
         value_name or read.value_name, cost_unit or read.cost_unit, cost, direction
     )
-    remarks = [*notes, *read.notes]
+    remarks = [*notes, *read.notes, *([_BY_OTHERS] if len(read.promises) else [])]
     lam = read.lam if lam is None else lam
     if isinstance(read.space, Mapping) and not read.space:
         return _audit_of_values(read, lam, rules, n_initial, units, remarks)
@@ -165,10 +169,11 @@ def audit(  # long: a line for each of its options
         if progress is not None:
             progress(at, len(read.history))
     if len(study.history.succeeded) < study.design_size:
+        n = len(study.history.succeeded)
         message = (
-            f"{len(study.history.succeeded)} evaluations with a value are fewer than the initial"
-            f" design of {study.design_size}, before which no rule is asked: give n_initial=...,"
-            " at most as many as there are."
+            f"{n} evaluation{'s' * (n != 1)} with a value, fewer than the {study.design_size} of"
+            " the initial design, before which no rule is asked: give n_initial, at most as many"
+            " as there are."
         )
         raise InputError(message)
     if not study.history.feasible:

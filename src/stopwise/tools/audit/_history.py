@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
-from stopwise.core.beliefs.prices import KnownCost
+from stopwise.core.beliefs.prices import KnownCost, UnitCost
 from stopwise.core.beliefs.utilities import OwnUtility, Utility
 from stopwise.core.checks import Bounds
 from stopwise.core.outcome_limits import Limits
@@ -83,12 +83,12 @@ class AuditedHistory(NamedTuple):
     replicates: bool | None = None
     constraints: Sequence[object] | None = None
     failures: Literal["chance", "median"] = "chance"
-    prices: KnownCost | None = None
+    prices: KnownCost | UnitCost | None = None
     n_initial: int | None = None
     choices: str = BY_OTHERS
 
     @property
-    def cost(self) -> KnownCost | Literal["reported"] | None:
+    def cost(self) -> KnownCost | UnitCost | Literal["reported"] | None:
         """Prices that a study knows; else 1 each if all cost 1; else learned from the bills."""
         if self.prices is not None:
             return self.prices
@@ -235,7 +235,8 @@ def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
     study = getattr(data, "_study", data)  # of a result
     if not isinstance(study, Study):
         return said
-    prices = study.cost_model if isinstance(study.cost_model, KnownCost) else None
+    model = study.cost_model
+    prices = model if isinstance(model, KnownCost | UnitCost) and model != UnitCost() else None
     return *said, prices, study.design_size, caveat_of_study(study)
 
 

@@ -22,7 +22,7 @@ from stopwise.tools.audit._curves import CurveAudit
 from stopwise.tools.audit._inferred_space import described
 from stopwise.tools.progress.words import printable
 
-_HEAD = ("rule", "stops after", "spent", "saved", "best then", "lost", "net", "now")
+_MEASURED = "Values are noisy: lost and net compare measured ones, which are flattered by luck."
 _COUNTED = "Evaluations without a value count wherever evaluations or trials are counted."
 
 
@@ -36,7 +36,7 @@ class Audited:
             included; None if never.
         spent: What they cost, all of them if it never stopped.
         saved: What the others cost.
-        best: The best value by then.
+        best: The best value by then, as measured.
         lost: How much better the best value of the whole history is.
         net: What was saved, in objective units, less what was lost; nan without lam.
         now: The verdict at the end of the history.
@@ -63,7 +63,7 @@ class Audit:
         n: Evaluations with a value.
         n_initial: Those that count as the initial design: no rule is asked before.
         spent: What all of them cost.
-        best: The best value.
+        best: The best value, as measured.
         lam: Objective units per unit of cost.
         space: What was varied.
         notes: What was left out or assumed.
@@ -114,9 +114,17 @@ class Audit:
         first = f"the first{count}{of_value} {'is' if self.n_initial == 1 else 'are'}"
         return (
             f"{self.n + self.without_value} evaluations{without} ({first} the initial design),"
-            f" spent {self.units.cost(self.spent)}, best {self.units.value(self.best)}"
-            f"{worth}{kept}"
+            f" spent {self.units.cost(self.spent)},"
+            f" {self.units.best} {self.units.value(self.best)}{self._believed}{worth}{kept}"
         )
+
+    @property
+    def _believed(self) -> str:
+        """With noise, what is believed of the best configuration, in brackets; else empty."""
+        best = self.study.best if self.study is not None and self.units.noisy else None
+        if best is None:
+            return ""
+        return f" (the best is believed to be {self.units.number(best.value, best.std)})"
 
     @property
     def _units(self) -> str:
@@ -124,11 +132,13 @@ class Audit:
         values = self.units.value_name or "units of the objective"
         if options is None or options.utility is None:
             return values
-        return f"{values} (best) and {options.currency or 'of its worth'}"
+        return f"{values} ({self.units.best}) and {options.currency or 'of its worth'}"
 
     def table(self) -> list[tuple[str, ...]]:
         """The rows as text, the heading first."""
-        return [_HEAD, *(_cells(row, self.units, self.best) for row in self.rows)]
+        best = f"{self.units.best} then"
+        head = ("rule", "stops after", "spent", "saved", best, "lost", "net", "now")
+        return [head, *(_cells(row, self.units, self.best) for row in self.rows)]
 
     def __str__(self) -> str:
         text = "\n".join(
@@ -140,6 +150,7 @@ class Audit:
                 f"saved and spent are in {self.units.of_cost}, the rest in {self._units};",
                 "net is what was saved, at lam, less what was lost.",
                 *([_COUNTED] if self.without_value else []),
+                *([_MEASURED] if self.units.noisy else []),
                 "",
                 *(f"{row.rule}: {_sentence(row)}" for row in self.rows),
                 "",

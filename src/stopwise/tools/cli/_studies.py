@@ -127,6 +127,7 @@ def study_as_json(study: Study) -> dict[str, Any]:
             "value": best.value,
             "std": best.std,
             "outcomes": dict(best.outcomes),
+            "chance": best.chance,
             "worth": study.worth(best.value),
         },
         "pending": [trial_as_json(study, trial) for trial in study.pending],

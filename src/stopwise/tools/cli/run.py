@@ -113,19 +113,27 @@ def _code(study: Study, end: RunEnd) -> int:
     return _TOO_MANY_FAILED
 
 
-def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
-    from stopwise.core.units import SECONDS, amount
-    from stopwise.study.coverage import never_tried
-    from stopwise.study.explanation import rests_on_no_choice
+def _found(study: Study) -> list[str]:
+    """The best configuration in words, and whether it was measured beyond a limit."""
+    from stopwise.study.measured_beyond import measured_beyond, none_keeps
     from stopwise.tools.runner.parameter_passing import shown_params
 
     best = study.best
     if best is None:
-        done = "kept all limits" if study.history.succeeded else "succeeded"
-        say(f"No trial has {done}.")
-    else:
-        found = study.options.units.value(best.value, best.std)
-        say(f"Best: {found} (trial {best.number}) with {shown_params(best.params)}")
+        done = none_keeps(study.options) if study.history.succeeded else "has succeeded"
+        return [f"No trial {done}."]
+    value = study.options.units.value(best.value, best.std)
+    said = f"Best: {value} (trial {best.number}) with {shown_params(best.params)}"
+    return list(filter(None, (said, measured_beyond(best, study.options))))
+
+
+def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
+    from stopwise.core.units import SECONDS, amount
+    from stopwise.study.coverage import never_tried
+    from stopwise.study.explanation import rests_on_no_choice
+
+    for sentence in _found(study):
+        say(sentence)
     ours, told = amount(study.own_seconds, SECONDS), len(study.history)
     trials = "1 trial" if told == 1 else f"{told} trials"
     if config.stages is not None:
@@ -143,6 +151,6 @@ def _say_how_it_ended(config: Config, study: Study, end: RunEnd) -> None:
         then = "once the program is mended, run again to go on with other trials, or remove"
         then = f"Failed trials are not tried again: {then} {config.journal.name} to begin afresh."
         if not study.history.succeeded and not study.curves:
-            then = "No value is on record yet: once the program, or [value], is mended, remove"
-            then = f"{then} {config.journal.name} and run again."
+            then = "No value is on record yet: once the program, [value] or [limits] is mended,"
+            then = f"{then} remove {config.journal.name} and run again."
         say(f"What the programs said is in {config.trials.name}/. {then}")

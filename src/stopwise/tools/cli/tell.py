@@ -80,6 +80,8 @@ def tell(  # long: typer wants each option with its help
 
 def said(study: Study, number: int) -> str:
     """What a trial gave and cost, in words."""
+    from stopwise.study.measured_beyond import beyond_words
+
     units = study.options.units
     if any(trial.number == number for trial in study.pending):  # it may go on
         report = study.curves[number][-1]
@@ -88,7 +90,8 @@ def said(study: Study, number: int) -> str:
     [told] = [o for o in study.history if o.number == number]
     gave = f"failed ({told.message})" if told.value is None else f"gave {units.value(told.value)}"
     if told.infeasible:
-        gave += f", which does not count ({told.message})"
+        beyond = beyond_words(units) if units.noisy else "which does not count"
+        gave += f", {beyond} ({told.message})"
     uncharged = "" if told.charged else ", not charged (--charge counts it as spent)"
     return f"trial {number} {gave}, at a cost of {units.cost(told.cost)}{uncharged}"
 

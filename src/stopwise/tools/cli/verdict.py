@@ -60,13 +60,19 @@ def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> 
 
 def _best(study: Study) -> str:
     """The best configuration so far, in words."""
+    from stopwise.study.measured_beyond import measured_beyond
+
     best = study.best
     if best is None:
         told = len(study.history)
-        none = f"all {told} failed" if not study.history.succeeded else "none keeps all limits"
+        none = f"all {told} failed"
+        if study.history.succeeded:
+            believed = study.options.noise is not None
+            none = f"none {'is believed to keep' if believed else 'keeps'} all limits"
         return f"No best one yet: {none}." if told else "Nothing has been told yet."
     value = study.options.units.value(best.value, best.std)
-    return f"The best so far is trial {best.number}: {value}, with {shown_params(best.params)}."
+    said = f"The best so far is trial {best.number}: {value}, with {shown_params(best.params)}."
+    return f"{said} {measured_beyond(best, study.options)}".strip()
 
 
 def _remaining_as_json(study: Study) -> dict[str, Any] | None:

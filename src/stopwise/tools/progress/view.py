@@ -18,10 +18,11 @@ from stopwise.stopping import StoppingRule, traits_of
 from stopwise.stopping.signals import GAIN_PER_COST, gained, in_currency
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
+from stopwise.study.measured_beyond import beyond_words, within_words
 from stopwise.tools.progress.words import configuration, shortened, times
 
 COMPUTING = "being computed"
-_NOT_COUNTED = ("failed", "infeasible")  # of an observation that cannot be the best
+_NOT_COUNTED = ("failed", "infeasible")  # of an observation, as measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def told(observation: Observation, units: AnswerUnits = PLAIN) -> str:
         return f"trial {observation.number} failed after {cost}{why}"
     value = units.value(float(observation.value or 0.0))
     text = f"trial {observation.number}: {value} for {cost}"
-    return f"{text}, infeasible" if observation.infeasible else text
+    return f"{text}, {beyond_words(units)}" if observation.infeasible else text
 
 
 def reported(
@@ -170,7 +171,7 @@ def _trials(study: Study) -> str:
         text += f" of at most {study.max_trials}"
     text += f", {count - failed} finished" if in_stages else ""
     text += f", {failed} failed" if failed else ""
-    return f"{text}, {infeasible} infeasible" if infeasible else text
+    return f"{text}, {infeasible} {beyond_words(study.options.units)}" if infeasible else text
 
 
 def _best(study: Study) -> str:
@@ -179,10 +180,9 @@ def _best(study: Study) -> str:
         return "none yet"
     worth = study.worth(best.value)
     worth_words = "" if worth is None else f", worth {in_currency(worth, study.options.currency)}"
-    return (
-        f"{study.options.units.value(best.value, best.std)}{worth_words} (trial {best.number})"
-        f" {configuration(best.params)}"
-    )
+    at = f"(trial {best.number}{within_words(best, study.options)})"
+    value = study.options.units.value(best.value, best.std)
+    return f"{value}{worth_words} {at} {configuration(best.params)}"
 
 
 def _spent(study: Study, units: AnswerUnits) -> Gauge:
@@ -238,8 +238,11 @@ def _not_before(study: Study) -> str:
         return f"the initial design is done, {known} of {wanted}"
     if in_stages:
         return "a trial has finished"
-    kept = not study.options.limits or study.history.feasible
-    return "" if kept else "an evaluation keeps all limits"
+    if not study.options.limits:
+        return ""
+    if study.options.noise is not None:
+        return "" if study.best is not None else "an evaluation is believed to keep all limits"
+    return "" if study.history.feasible else "an evaluation keeps all limits"
 
 
 def _is_stale(study: Study, record: Trace) -> bool:

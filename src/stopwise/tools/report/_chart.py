@@ -179,15 +179,28 @@ class Chart:
         return join(*parts, title)
 
     def _legend(self) -> Markup:
-        """A line of keys above the picture."""
-        parts, x = [], 8.0
-        for words, style, shape in self._keys:
-            if shape == "line":
-                sample = el("path", class_=f"sw-line {style}", d=f"M{x:g},15h22")
-            else:
-                sample = el(
-                    "path", class_=f"sw-{shape} {style}", d=f"M{x + 11:g},15{_SHAPES[shape]}"
-                )
-            parts += [sample, el("text", words, x=f"{x + 28:g}", y=19, class_="sw-key")]
-            x += 28 + _LETTER * len(words) + 16
+        """The keys above the picture."""
+        parts, rows = [], self._rows_of_keys()
+        first = 15 if len(rows) == 1 else 10  # two rows fit above the title of the axis
+        for at, row in enumerate(rows):
+            y = first + 17 * at
+            for x, (words, style, shape) in row:
+                if shape == "line":
+                    sample = el("path", class_=f"sw-line {style}", d=f"M{x:g},{y}h22")
+                else:
+                    drawn = f"M{x + 11:g},{y}{_SHAPES[shape]}"
+                    sample = el("path", class_=f"sw-{shape} {style}", d=drawn)
+                parts += [sample, el("text", words, x=f"{x + 28:g}", y=y + 4, class_="sw-key")]
         return join(*parts)
+
+    def _rows_of_keys(self) -> list[list[tuple[float, tuple[str, str, str]]]]:
+        """The keys with their places; those that a row has no room for are in the next."""
+        rows, x = list[list[tuple[float, tuple[str, str, str]]]]([[]]), 8.0
+        for key in self._keys:
+            wide = 28 + _LETTER * len(key[0])
+            if rows[-1] and x + wide > self.width:
+                rows.append([])
+                x = 8.0
+            rows[-1].append((x, key))
+            x += wide + 16
+        return rows

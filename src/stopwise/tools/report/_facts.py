@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
+from typing import Any
 
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.units import AnswerUnits
 from stopwise.record.history import Observation
 from stopwise.study import Study
 from stopwise.study.lam_ladder import own_lam
-from stopwise.study.result import Result
+from stopwise.study.result import Best, Result
 from stopwise.tools.report._axis import number
 from stopwise.tools.report._markup import shortened
 
@@ -26,9 +28,10 @@ class Step:
     Args:
         at: 1, 2, 3, ...
         trial: What was observed.
-        best: The best value so far that keeps all limits; None before there is one.
+        best: The best value so far that keeps all limits, as measured; None before there is one.
         spent: What was spent so far.
         improved: Whether it is the best so far.
+        repeats: Number of the first trial with the same configuration, if there was one before.
     """
 
     at: int
@@ -36,6 +39,7 @@ class Step:
     best: float | None
     spent: float
     improved: bool
+    repeats: int | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Facts:
     def steps(self) -> list[Step]:
         """Every evaluation, with the best value and the cost so far."""
         best: float | None = None
-        steps, spent = [], 0.0
+        steps, spent, first = [], 0.0, dict[str, int]()
         for at, trial in enumerate(self.study.history, start=1):
             spent += trial.cost if trial.charged else 0.0
             counts = trial.value is not None and not trial.infeasible
@@ -67,7 +71,9 @@ class Facts:
                 best is None or self.sign * float(trial.value or 0.0) < self.sign * best
             )
             best = trial.value if improved else best
-            steps.append(Step(at, trial, best, spent, improved))
+            number = first.setdefault(_configuration(trial.params), trial.number)
+            repeats = None if number == trial.number else number
+            steps.append(Step(at, trial, best, spent, improved, repeats))
         return steps
 
     @property
@@ -90,8 +96,10 @@ class Facts:
         """Why there is no best value, in a sentence; empty if there is one."""
         if any(step.best is not None for step in self.steps):
             return ""
-        done = "kept all limits" if self.succeeded else "given a value"
-        return f"No evaluation has {done} yet."
+        done = "has kept all limits" if self.succeeded else "has given a value"
+        if self.succeeded and self.names.noisy:
+            done = "was measured within all limits"
+        return f"No evaluation {done} yet."
 
     @property
     def failing(self) -> list[str]:
@@ -113,6 +121,43 @@ class Facts:
     def is_exact(self) -> bool:
         """Whether observations are taken as they are, without noise."""
         return self.snapshot is None or self.snapshot.belief.objective.exact
+
+    @cached_property
+    def believed_best(self) -> Best | None:
+        """The best configuration, without asking whether to stop."""
+        return self.study.best
+
+    @property
+    def marked(self) -> list[tuple[Step, float]]:
+        """The trial of the best configuration, if there is one, and its value.
+
+        With noise it is what is believed of it.
+        """
+        if not self.names.noisy:
+            return [(step, step.best or 0.0) for step in self.steps if step.improved][-1:]
+        best = self.believed_best
+        if best is None:
+            return []
+        return [(step, best.value) for step in self.steps if step.trial.number == best.number]
+
+    @property
+    def luck(self) -> str:
+        """With noise, that the best of measured values is lucky, in a sentence; else empty."""
+        if not self.names.noisy:
+            return ""
+        end = "highest" if self.names.rises else "lowest"
+        within = " within all limits" if self.study.options.limits else ""
+        return f"Values are noisy, and the {end} one measured{within} is flattered by luck."
+
+    @property
+    def belief(self) -> str:
+        """What is believed of the value of the best configuration, in a sentence."""
+        best = self.believed_best
+        if best is None:
+            return ""
+        doubt = f" \u00b1 {number(best.std)}" if best.std else ""
+        believed = f"believed to be {self.said(best.value)}{doubt}"
+        return f"The value of the best configuration, trial {best.number}, is {believed}."
 
     @cached_property
     def lam(self) -> float | None:
@@ -155,12 +200,16 @@ class Facts:
 
         With a utility: what the best value is worth, less what it cost.
         """
-        if self.lam is None or step.best is None:
+        return None if step.best is None else self.with_cost(step.best, step.spent)
+
+    def with_cost(self, value: float, spent: float) -> float | None:
+        """A value, or what it is worth, with what was spent; None without lam."""
+        if self.lam is None:
             return None
-        worth = self.study.worth(step.best)
+        worth = self.study.worth(value)
         if worth is not None:
-            return worth - self.lam * step.spent
-        return step.best + self.sign * self.lam * step.spent
+            return worth - self.lam * spent
+        return value + self.sign * self.lam * spent
 
     def lost(self, value: float, best: float) -> float:
         """How much worse a value is than the best, or by how much less it is worth."""
@@ -168,3 +217,8 @@ class Facts:
         if there is None or here is None:
             return self.sign * (value - best)
         return there - here
+
+
+def _configuration(params: Mapping[str, Any]) -> str:
+    """A key that equal configurations share."""
+    return repr(sorted(params.items()))

@@ -75,8 +75,9 @@ def _bar(each: Importance, y: int, x: Callable[[float], float]) -> Markup:
 
 def _words(found: Sequence[Importance]) -> str:
     first = found[0]
+    over = "over the space" if first.exists == 1.0 else "where it exists"
     words = (
-        f"{first.name} matters most: {_percent(first.share)} of what varies over the space is due"
+        f"{first.name} matters most: {_percent(first.share)} of what varies {over} is due"
         f" to it, by the model with 90 % between {_percent(first.low)} and {_percent(first.high)}."
     )
     large = [each for each in found[1:] if each.share >= _NEGLIGIBLE]
@@ -87,7 +88,7 @@ def _words(found: Sequence[Importance]) -> str:
     if small:
         words += f" Less than 1 %: {', '.join(small)}."
     if any(each.exists < 1.0 for each in found):
-        words += " Parameters with a condition are judged where they exist."
+        words += " Parameters with a condition are judged where they exist, by what varies there."
     return f"{words} What parameters do only together counts for each of them."
 
 

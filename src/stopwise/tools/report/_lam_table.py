@@ -9,19 +9,21 @@ from stopwise.tools.report._axis import number
 from stopwise.tools.report._markup import Markup, el, region
 
 
-def ladder_part(ladder: LamLadder, units: AnswerUnits, gains: str) -> Markup:
+def ladder_part(ladder: LamLadder, units: AnswerUnits, gains: str, luck: str = "") -> Markup:
     """A table of lams; nothing while no signal is recorded.
 
     Args:
         ladder: The lams.
         units: The names of values and costs.
         gains: What gains are counted in; empty if nobody has named it.
+        luck: What the best of noisy values is not, in sentences.
     """
     if not len(ladder):
         return Markup()
     note = ladder.caveat_sentence
     if ladder.stops_now is not None:
         note += f" The rule would stop now at lam = {number(ladder.stops_now)} or more."
+    note = f"{note} {luck}".strip()
     rows = [
         el(
             "tr",
@@ -34,7 +36,7 @@ def ladder_part(ladder: LamLadder, units: AnswerUnits, gains: str) -> Markup:
     ]
     unit = f"{gains or units.of_value} per {units.one_of_cost}"
     named = f"lam ({unit})" if gains or units.cost_unit else "lam"
-    best = f"best {units.value_name}".strip() + " by then"
+    best = f"{units.best} {units.value_name}".strip() + " by then"
     titles = (named, "would have stopped", "spent by then", best)
     header = el("thead", el("tr", *(el("th", title, scope="col") for title in titles)))
     table = el("table", header, el("tbody", *rows), id="lam-ladder")

@@ -17,6 +17,7 @@ from stopwise.core.space import Finite
 from stopwise.core.space.finite import codec_of
 from stopwise.study import Study
 from stopwise.study.lam_ladder import lam_ladder
+from stopwise.study.measured_beyond import beyond_words, measured_beyond, none_keeps
 from stopwise.tools.report._axis import number
 from stopwise.tools.report._curves_picture import curves_picture
 from stopwise.tools.report._facts import Facts
@@ -30,7 +31,7 @@ from stopwise.tools.report._pictures import best_picture, costs_picture, value_p
 from stopwise.tools.report._promises_picture import promises_picture
 from stopwise.tools.report._readings import readings_part
 from stopwise.tools.report._remaining import remaining
-from stopwise.tools.report._rivals import UNKNOWN, Rival, rivals, rule_words
+from stopwise.tools.report._rivals_table import rivals_part
 from stopwise.tools.report._signal_picture import signal_picture
 from stopwise.tools.report._slice_pictures import slice_pictures
 from stopwise.tools.report._slices import slices
@@ -70,7 +71,7 @@ def page(study: Study, *, version: str | None = None) -> str:
         _answer(facts),
         el("section", curves_part(facts)) if in_stages else _course(facts),
         Markup() if in_stages else _model(facts),
-        Markup() if in_stages else _others(facts),
+        Markup() if in_stages else rivals_part(facts),
         Markup() if in_stages else _ladder(facts),
         paused_part(facts),
         _trials(facts),
@@ -84,7 +85,8 @@ def page(study: Study, *, version: str | None = None) -> str:
 
 
 def _ladder(facts: Facts) -> Markup:
-    return ladder_part(lam_ladder(facts.study), facts.names, facts.study.options.gain_unit)
+    gains = facts.study.options.gain_unit
+    return ladder_part(lam_ladder(facts.study), facts.names, gains, facts.luck)
 
 
 def policy(style: str, script: str, version: str | None = None) -> str:
@@ -142,9 +144,9 @@ def _answer(facts: Facts) -> Markup:
 def _headline(facts: Facts) -> str:
     best = facts.result.best
     if best is None:
-        done = "kept all limits" if facts.succeeded else "succeeded"
+        done = none_keeps(facts.study.options) if facts.succeeded else "has succeeded"
         yet = "" if facts.result.verdict.stop else " yet"
-        return f"{_state(facts)}: no evaluation has {done}{yet}"
+        return f"{_state(facts)}: no evaluation {done}{yet}"
     named = facts.names.name or "value"
     return f"{_state(facts)}: the best {named} is {facts.said(best.value)}"
 
@@ -164,7 +166,7 @@ def _numbers(facts: Facts) -> list[Markup]:
     left = None if study.budget is None else f"of a budget of {facts.paid(study.budget)}"
     cells.append(_number("Spent", facts.paid(result.spent), left))
     infeasible = sum(step.trial.infeasible for step in facts.steps)
-    broke = f"{infeasible} infeasible" if infeasible else ""
+    broke = f"{infeasible} {beyond_words(facts.names)}" if infeasible else ""
     running = len(study.pending) - len(study.paused)
     notes = [f"{failed} failed" if failed else "", broke, _running(running)]
     notes.append(f"{len(study.paused)} paused" if study.paused else "")
@@ -198,7 +200,9 @@ def _configuration(facts: Facts) -> Markup:
         el("div", el("dt", f"{name} (measured)"), el("dd", setting(value)))
         for name, value in best.outcomes.items()
     ]
-    return join(el("h2", "Best configuration"), el("dl", *pairs, class_="params"))
+    beyond = measured_beyond(best, facts.study.options)
+    said = [el("p", beyond, class_="quiet")] if beyond else []
+    return join(el("h2", "Best configuration"), el("dl", *pairs, class_="params"), *said)
 
 
 def _sentence(words: str) -> str:
@@ -264,66 +268,6 @@ def _model(facts: Facts) -> Markup:
         el("div", figure(importance_picture(facts)), class_="two"),
         readings_part(facts.study.readings()),
     )
-
-
-# ------------------------------------------------------------------------------ the other rules
-
-
-def _others(facts: Facts) -> Markup:
-    others = rivals(facts)
-    title = el("h2", "When other rules would have stopped")
-    if not others:
-        words = "Rules are asked after the initial design, which is not complete yet."
-        if facts.succeeded and facts.nothing_yet:
-            words = "Rules are compared by the best value that keeps all limits: there is none."
-        return el("section", title, el("p", words, class_="quiet"))
-    worse = f"be worth less, in {facts.units}" if facts.has_utility else "have lost"
-    note = (
-        "Less spent is what stopping there would have saved against the end of this record; worse"
-        f" by is what the best value would {worse}. A rule that was not recorded from the start"
-        " is judged afterwards, with the final model cut back to what was known then."
-    )
-    if facts.lam is not None:
-        note += (
-            f" The balance counts both at lam = {number(facts.lam)}: above zero, it did better."
-        )
-    header = [
-        "rule",
-        "would have stopped",
-        "spent by then",
-        f"best {facts.names.value_name}".strip() + " by then",
-        "less spent",
-        "worse by",
-    ]
-    header += ["balance"] if facts.lam is not None else []
-    header += ["how it is known"]
-    rows = [_rival_row(facts, rival) for rival in others]
-    table = el(
-        "table",
-        el("thead", el("tr", *(el("th", h, scope="col") for h in header))),
-        el("tbody", *rows),
-    )
-    return el("section", title, el("p", note, class_="quiet"), region("Other rules", table, "all"))
-
-
-def _rival_row(facts: Facts, rival: Rival) -> Markup:
-    lam = facts.lam
-    role = f" ({rival.role})" if rival.role else ""
-    name = el("th", f"{rule_words(rival.rule)}{role}", scope="row")
-    stopped = rival.stopped
-    if stopped is None:
-        known = "\u2013" if rival.source == UNKNOWN else "not in this record"
-        cells = [el("td", known)] + [el("td", "\u2013", class_="n")] * 4
-    else:
-        when = f"after {_count(stopped.at, 'trial')}"
-        best = "\u2013" if stopped.best is None else number(stopped.best)
-        saved = facts.paid(rival.saved)
-        numbers = [facts.paid(stopped.spent), best, saved, number(rival.lost)]
-        cells = [el("td", when), *(el("td", v, class_="n") for v in numbers)]
-    if lam is not None:
-        net = rival.net(lam)
-        cells.append(el("td", "\u2013" if net is None else number(net), class_="n"))
-    return el("tr", name, *cells, el("td", rival.source))
 
 
 def _trials(facts: Facts) -> Markup:

@@ -16,18 +16,20 @@ from stopwise.tools.report._picture import MOST_POINTS, Picture, trials_axis
 
 _FEW = 8  # values of which none is called far off
 _FAR = 6.0  # an axis is cut off where it would else be so many times as long
+_AS_IS = 5e-4  # costs that differ by a smaller share are written alike
 _VALUE_TITLE = "Cost-adjusted value over time"
 
 
 def best_picture(facts: Facts) -> Picture:
     """Best value against what was spent."""
-    title = f"Best {facts.names.name or 'value'} against what was spent"
+    title = f"{facts.names.best.capitalize()} {facts.names.name or 'value'} against what was spent"
     done = facts.succeeded
     if not done:
         return Picture("best", title, facts.nothing_yet)
     values = [float(step.trial.value or 0.0) for step in done]
+    values += [value for _, value in facts.marked if facts.names.noisy]  # maybe beyond the others
     y, positions = _robust(values, facts.sign, facts.names.value_label)
-    beyond = {done[i].at for i in positions}
+    beyond = {done[i].at for i in positions if i < len(done)}
     shown = _shown(facts.steps)
     budget = facts.study.budget
     reach = [0.0, facts.steps[-1].spent, budget or 0.0]
@@ -36,14 +38,12 @@ def best_picture(facts: Facts) -> Picture:
     best = [(s.spent / by, s.best) for s in facts.steps if s.best is not None]
     if best:
         chart.line(best, "a", steps=True)
-        chart.key("best so far", "a")
+        chart.key(f"{facts.names.best} so far", "a")
     points = [(s.spent / by, s.trial.value, s) for s in shown if s.trial.value is not None]
-    _trial_points(chart, [p for p in points if p[2].at not in beyond])
-    far_off = [p for p in points if p[2].at in beyond]
+    near, far_off = ([p for p in points if (p[2].at in beyond) == far] for far in (False, True))
+    _trial_points(chart, near, "beyond a limit" if facts.names.noisy else "infeasible")
     _plot(chart, far_off, "p", "up" if facts.sign > 0 else "down")
-    for last in [s for s in facts.steps if s.improved][-1:]:
-        _plot(chart, [(last.spent / by, float(last.best or 0.0), last)], "b", "diamond")
-        chart.key("best", "b", "diamond")
+    _mark_best(chart, facts, by)
     _marked(chart, [(s.spent / by, y.low, s) for s in shown if s.trial.failed], "failed", "cross")
     if budget is not None:
         chart.upright(budget / by, "t")
@@ -51,17 +51,26 @@ def best_picture(facts: Facts) -> Picture:
     words = _best_words(facts, len(beyond))
     rows = [(s.trial.number, s.spent, s.trial.value, s.best) for s in shown]
     spent = titled("spent", facts.names.cost_unit)
-    header = ("trial", spent, facts.names.value_label, "best so far")
+    header = ("trial", spent, facts.names.value_label, f"{facts.names.best} so far")
     return Picture("best", title, words, chart.svg(f"{title}. {words}"), header, rows)
+
+
+def _mark_best(chart: Chart, facts: Facts, by: float) -> None:
+    """A diamond at the best configuration; costs are divided by ``by``."""
+    for step, value in facts.marked:
+        _plot(chart, [(step.spent / by, value, step)], "b", "diamond")
+        chart.key("best, as believed" if facts.names.noisy else "best", "b", "diamond")
 
 
 def _best_words(facts: Facts, beyond: int) -> str:
     words = facts.nothing_yet
     if not words:
         first, last = ([s for s in facts.steps if s.improved][i] for i in (0, -1))
+        seen = facts.names.best if facts.names.noisy else "best observed"
+        within = " within all limits" if facts.names.noisy and facts.study.options.limits else ""
         words = (
             f"After {_trials(len(facts.steps))} and {facts.paid(facts.steps[-1].spent)} spent, the"
-            f" best observed {facts.names.name or 'value'} is"
+            f" {seen} {facts.names.name or 'value'}{within} is"
             f" {facts.said(float(last.best or 0.0))}, found at trial {last.trial.number}; the"
             f" first was {facts.said(float(first.best or 0.0))}."
         )
@@ -70,12 +79,25 @@ def _best_words(facts: Facts, beyond: int) -> str:
         words += f" {failed} failed (crosses at the foot)."
     infeasible = sum(step.trial.infeasible for step in facts.steps)
     if infeasible:
-        words += f" {infeasible} broke a limit (hollow squares) and cannot be the best."
+        words += f" {_beyond_limits(infeasible, noisy=facts.names.noisy)}"
     if beyond:
         words += f" {beyond} far off are drawn at the edge (triangles)."
-    if not facts.is_exact:
+    if facts.names.noisy:
+        words += f" {facts.luck} {facts.belief}".rstrip()
+    elif not facts.is_exact:
         words += " Values are noisy, and the best observed one is flattered by luck."
     return words
+
+
+def _beyond_limits(count: int, *, noisy: bool) -> str:
+    """How many are drawn as hollow squares, and whether one of them may be the best."""
+    if not noisy:
+        return f"{count} broke a limit (hollow squares) and cannot be the best."
+    was = "was" if count == 1 else "were"
+    return (
+        f"{count} {was} measured beyond a limit (hollow squares): with noise such a configuration"
+        " may be believed within it, and be the best."
+    )
 
 
 def value_picture(facts: Facts) -> Picture:
@@ -99,21 +121,39 @@ def value_picture(facts: Facts) -> Picture:
     chart.line([(s.at, a) for s, a in points], "a")
     top, least = min(points, key=lambda p: sign * p[1])
     chart.points([(top.at, least)], "b", "diamond", [top.trial.number])
-    chart.key("best so far, cost included", "a")
+    chart.key(f"{facts.names.best} so far, cost included", "a")
     chart.key("best end in hindsight", "b", "diamond")
-    what = "What the best value so far is worth," if facts.has_utility else "The best value so far"
-    verb = "plus" if sign > 0 else "less"
     words = (
-        f"{what} {verb} lam = {number(lam)} times what was spent. In hindsight the"
+        f"{_counted(facts)} lam = {number(lam)} times what was spent. In hindsight the"
         f" best moment to stop was after {_trials(top.at)}, at {number(least)}; it now stands at"
         f" {number(points[-1][1])}."
     )
+    words += _believed_now(facts)
     if beyond:
         words += " Moments that are far off run along the edge."
     rows = [(s.at, s.trial.number, s.best, s.spent, a) for s, a in kept]
     spent = titled("spent", facts.names.cost_unit)
-    header = ("evaluations", "trial", "best so far", spent, "best with its cost")
+    seen = facts.names.best
+    header = ("evaluations", "trial", f"{seen} so far", spent, f"{seen} with its cost")
     return Picture("value", title, words, chart.svg(f"{title}. {words}"), header, rows)
+
+
+def _counted(facts: Facts) -> str:
+    """Which value is counted with its cost, in words that lam follows."""
+    value = f"{facts.names.best} value so far"
+    if facts.has_utility:
+        return f"What the {value} is worth, less"
+    return f"The {value} {'plus' if facts.sign > 0 else 'less'}"
+
+
+def _believed_now(facts: Facts) -> str:
+    """With noise, where the believed value of the best configuration stands with its cost."""
+    best = facts.believed_best
+    if not facts.names.noisy or best is None:
+        return ""
+    now = facts.with_cost(best.value, facts.steps[-1].spent)
+    there = "" if now is None else f", with which it stands at {number(now)}"
+    return f" {facts.luck} {facts.belief.removesuffix('.')}{there}."
 
 
 def costs_picture(facts: Facts) -> Picture:
@@ -147,21 +187,26 @@ def costs_picture(facts: Facts) -> Picture:
 
 def _cost_words(facts: Facts) -> str:
     costs = [s.trial.cost for s in facts.steps]
-    pairs = [
-        (s.trial.expected_cost, s.trial.cost)
-        for s in facts.steps
-        if s.trial.expected_cost and s.trial.cost > 0
-    ]
+    expected = [s.trial for s in facts.steps if s.trial.expected_cost is not None]
     words = f"A trial cost {facts.paid(min(costs))} to {facts.paid(max(costs))}."
     if min(costs) == max(costs):
         words = f"Every trial cost {facts.paid(costs[0])}."
-    if not pairs:
+    ratios = [t.cost / t.expected_cost for t in expected if t.expected_cost and t.cost > 0]
+    if not ratios:
         return f"{words} Nobody could say beforehand."
-    off = float(np.median([abs(math.log(paid / expected)) for expected, paid in pairs]))
-    if off < 1e-9:
+    off = [t for t in expected if not math.isclose(t.cost, t.expected_cost or 0.0, rel_tol=_AS_IS)]
+    if not off:
         return f"{words} Costs were as expected."
-    factor = number(math.exp(off))
-    return f"{words} Half of them came within a factor of {factor} of what was expected."
+    middle = float(np.median(np.abs(np.log(ratios))))
+    if middle > _AS_IS:
+        factor = number(math.exp(middle))
+        return f"{words} Half of them came within a factor of {factor} of what was expected."
+    worst = max(off, key=lambda t: abs(t.cost - (t.expected_cost or 0.0)))
+    paid = f"cost {facts.paid(worst.cost)} where {facts.paid(worst.expected_cost or 0.0)} was"
+    trial = f"trial {worst.number}"
+    which = trial if len(off) == 1 else f"furthest off was {trial}, which"
+    kept = f"{len(expected) - len(off)} of {len(expected)} cost what was expected"
+    return f"{words} {kept}; {which} {paid}."
 
 
 def _robust(values: Sequence[float], sign: float, label: str) -> tuple[Axis, set[int]]:
@@ -184,17 +229,17 @@ def _plot(
     )
 
 
-def _trial_points(chart: Chart, points: Sequence[tuple[float, float, Step]]) -> None:
-    """Trials with a value: dots, and squares for those that broke a limit."""
+def _trial_points(chart: Chart, points: Sequence[tuple[float, float, Step]], beyond: str) -> None:
+    """Trials with a value: dots, and squares for those that were measured beyond a limit."""
     _plot(chart, [p for p in points if not p[2].trial.infeasible], "p")
     chart.key("trial", "p", "dot")
-    _marked(chart, [p for p in points if p[2].trial.infeasible], "infeasible", "square")
+    _marked(chart, [p for p in points if p[2].trial.infeasible], beyond, "square")
 
 
 def _marked(
     chart: Chart, points: Sequence[tuple[float, float, Step]], words: str, shape: str
 ) -> None:
-    """Trials that cannot be the best, in a shape of their own, and its key."""
+    """Trials that failed or broke a limit, in a shape of their own, and its key."""
     _plot(chart, points, "f", shape)
     if points:
         chart.key(words, "f", shape)

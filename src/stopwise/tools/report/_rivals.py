@@ -18,6 +18,7 @@ from stopwise.core.traces import Trace
 from stopwise.record.replay import replay
 from stopwise.stopping import RULES, StoppingRule, innermost, traits_of
 from stopwise.stopping.defaults import default_rules
+from stopwise.stopping.signals import EVALUATIONS
 from stopwise.tools.report._axis import number, thinned
 from stopwise.tools.report._facts import Facts, Step
 
@@ -88,7 +89,8 @@ def rule_words(rule: StoppingRule) -> str:
     numbers = [
         f"{k}\u00a0=\u00a0{number(v)}" for k, v in fields.items() if isinstance(v, int | float)
     ]
-    return ", ".join([rule.name, *numbers])
+    counted = numbers and traits.signal.key == EVALUATIONS.key
+    return ", ".join([rule.name, *numbers]) + (" after the initial design" if counted else "")
 
 
 def _rival(facts: Facts, past: Snapshot, rule: StoppingRule, role: Role) -> Rival:

@@ -78,7 +78,7 @@ def trials_table(facts: Facts, codec: Mixed) -> tuple[Markup, str]:
     measured = (name for step in steps for name in step.trial.outcomes)
     outcomes = dict.fromkeys((*(facts.study.options.limits or ()), *measured))
     columns += [(name, _OUTCOME) for name in outcomes]
-    if any(step.trial.message for step in steps):
+    if any(_remark(step) for step in steps):
         columns.append(("message", "long"))
     head = [
         el("th", shortened(name, _LONGEST_VALUE), scope="col", class_=kind)
@@ -100,7 +100,7 @@ def _row(step: Step, columns: Sequence[tuple[str, str | None]], *, best: bool) -
     ]
     for name, kind in columns:
         if kind == "long":
-            cells.append(el("td", shortened(trial.message, _LONGEST), class_=kind))
+            cells.append(el("td", shortened(_remark(step), _LONGEST), class_=kind))
         elif kind == _OUTCOME:
             cells.append(_td(trial.outcomes.get(name), exact=True))
         else:
@@ -108,6 +108,12 @@ def _row(step: Step, columns: Sequence[tuple[str, str | None]], *, best: bool) -
             cells.append(el("td", setting(trial.params[name]) if there else "", class_=kind))
     number = el("th", trial.number, scope="row")
     return el("tr", number, *cells, id=f"t{trial.number}", class_="best" if best else None)
+
+
+def _remark(step: Step) -> str:
+    """The message of a trial, after whether it repeats an earlier one."""
+    again = "" if step.repeats is None else f"repeat of trial {step.repeats}"
+    return "; ".join(filter(None, (again, step.trial.message)))
 
 
 def _td(value: object, *, exact: bool = False) -> Markup:

@@ -270,8 +270,9 @@ def _limits(table: TomlTable) -> Limits | None:
         try:
             checked_limits({name: pair})
         except StopwiseError as error:
-            example = "toxicity = [-inf, 3.0]"
-            raise table.error(name, f"{error} In this file: {example}.") from error
+            most = pair if isinstance(pair, int | float) and not isinstance(pair, bool) else 3.0
+            message = f"{error} In this file at most {most} is {name} = [-inf, {most}]."
+            raise table.error(name, message) from error
     return checked_limits(limits)
 
 

@@ -18,6 +18,7 @@ from stopwise.core.units import SECONDS, amount, settings
 from stopwise.errors import InputError
 from stopwise.record.history import Trial
 from stopwise.study import Study
+from stopwise.study.measured_beyond import beyond_words
 from stopwise.study.saving import tell_or_save
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.interrupts import Interrupts
@@ -239,7 +240,7 @@ class TrialLoop:
             best = self.study.best
             best_so_far = "" if best is None else f"; best {units.value(best.value, best.std)}"
             line = f"trial {trial.number}: {units.value(result.value)} for {cost}{best_so_far}"
-            line += f"; infeasible, {told.message}" if told.infeasible else ""
+            line += f"; {beyond_words(units)}, {told.message}" if told.infeasible else ""
         self.on_change(self.study, line)
 
     def fails_too_often(self) -> bool:

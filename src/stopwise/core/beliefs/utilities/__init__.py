@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from stopwise.core.beliefs.utilities._checks import checked_within
 from stopwise.core.beliefs.utilities.custom import Custom
 from stopwise.core.beliefs.utilities.marginals import ValuedMarginals, worth_of_unit
 from stopwise.core.beliefs.utilities.piecewise import Linear, Piecewise, Threshold
@@ -28,6 +29,7 @@ __all__ = [
     "Utility",
     "ValuedMarginals",
     "checked_utility",
+    "checked_within",
     "utility_from_table",
     "worth_of_unit",
 ]

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from stopwise.core.beliefs.laws import Loss
 from stopwise.core.checks import as_number
 from stopwise.core.numerics.limits import LARGEST_VALUE
 from stopwise.errors import InputError, InputTypeError, shown
@@ -33,6 +36,28 @@ def checked_unit(owner: str, given: object) -> str:
         message = f'{owner}(unit={shown(given)}): give the name of a currency, such as "dollars".'
         raise InputTypeError(message)
     return given
+
+
+def checked_within(loss: Loss, low: float, high: float, said: object) -> Loss:
+    """A loss between bounds; refused where it is the same at every value that there can be.
+
+    Args:
+        loss: Minus the utility, of what is minimised.
+        low: The lowest value that is possible, of what is minimised.
+        high: The highest.
+        said: The bounds as they were given.
+    """
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return loss
+    best, worst = loss(np.array([low, high]))
+    if best == worst:
+        message = (
+            f"within bounds={said} every value is worth {0.0 - best:g} by the utility, so that no"
+            " evaluation could be worth its price. Give the utility in the unit of the values, or"
+            " other bounds."
+        )
+        raise InputError(message)
+    return loss
 
 
 def wrong_way(owner: str, sign: float, where: str) -> InputError:
