@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+import stopwise as sw
 from stopwise.errors import InputError
 from stopwise_paper.analysis.field import (
     BEST_COUNT,
@@ -19,7 +20,7 @@ from stopwise_paper.cell import Cell
 from stopwise_paper.cli import main
 from stopwise_paper.problems import make_problem
 from stopwise_paper.runs.field import record
-from stopwise_paper.runs.field.contenders import CONTENDERS
+from stopwise_paper.runs.field.contenders import CONTENDERS, FieldEvaluation, Setting
 from stopwise_paper.runs.field.contenders.contender import FailuresAsWorst
 from stopwise_paper.runs.field.plan import EVALUATIONS, field_plan, part_of
 from stopwise_paper.runs.field.play import play
@@ -226,3 +227,46 @@ def test_the_command_plays_and_scores(tmp_path, capsys):
     assert main([*arguments, "--draw-only", "--out", str(tmp_path)]) == 0
     assert len(record.load(tmp_path / "quick.parquet")) == 1
     assert CONTENDERS["random"].title in (tmp_path / "quick" / "field.csv").read_text()
+
+
+def test_random_search_that_is_best_leaves_all_of_the_distance_to_the_others():
+    problem = "bbob:f001_i01_d02"
+    runs = [
+        made("stopwise-unpriced", [5.0, 3.0], [1, 1], problem=problem),
+        made("optuna-tpe", [5.0, 2.0], [1, 1], problem=problem),
+        made("random", [5.0, 1.0], [1, 1], problem=problem),
+    ]
+    rows = {row["contender"]: row for row in equal_trials(runs)}
+    assert [row["left"] for row in rows.values()] == [1.0, 1.0, 0.0]
+    assert [row.get("rank more") for row in rows.values()] == [None, -1.0, -2.0]
+
+
+def test_smac_has_a_run_for_each_number_of_trials_that_it_is_told():
+    cells = field_plan("sklearn", ["smac-50", "smac"], seeds=1)
+    assert {(c.acquisition, c.cap) for c in cells} == {("smac-50", 50), ("smac", 100)}
+    assert {c.acquisition for c in field_plan("bbob", ["smac-50", "smac"], quick=True)} == {"smac"}
+
+
+@pytest.mark.parametrize(("dear", "first"), [(1e30, 10), (1.0, 11)])
+def test_botorch_per_cost_is_told_known_costs(dear, first):
+    """Of the two rows that are left the last one promises more, unless it is very dear."""
+    rows = sw.Candidates([{"x": float(i)} for i in range(12)])
+    domain = sw.space.as_domain(rows)
+    space = dict(zip(domain.codec.names, domain.codec.parameters, strict=True))
+    costs = sw.beliefs.KnownCost.of_rows([1.0] * 11 + [dear], rows)
+    optimiser = CONTENDERS["botorch-logei-per-cost"].make(
+        Setting(space, domain, costs, float("nan"), 0, 12)
+    )
+    for i in range(10):
+        optimiser.ask()
+        optimiser.tell(FieldEvaluation({"x": float(i)}, float(i % 3), 1.0))
+    assert optimiser.ask() == {"x": float(first)}
+
+
+def test_what_is_never_stopped_is_counted():
+    runs = [
+        made("stopwise", [1.0], [1.0], evaluations=100, stopped_at=1),
+        made("stopwise", [1.0], [1.0], problem="box:levy4", evaluations=100),
+    ]
+    [score] = scores(runs, 100)
+    assert (score.unstopped, score.record()["not stopped"]) == (1, 1)

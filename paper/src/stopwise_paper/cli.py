@@ -124,9 +124,12 @@ def _field(options: argparse.Namespace) -> int:
             progress=sys.stderr.isatty(),
         )
         code = _report(runs)
+    folder = options.out / ("quick" if options.quick else "figures")
     for sheet in draw_field(options.out / (QUICK_RUNS if options.quick else RUNS)):
-        save(sheet, options.out / ("quick" if options.quick else "figures"))
-        sys.stdout.write(f"{sheet.name}: {len(sheet.records)} rows\n")
+        save(sheet, folder)
+        if options.quick and sheet.text:
+            sys.stdout.write(f"{sheet.text}\n")
+        sys.stdout.write(f"{folder / sheet.name}.csv: {len(sheet.records)} rows\n")
     return code
 
 

@@ -23,7 +23,7 @@ from stopwise_paper.runs.field.record import FieldRun
 
 BEST_COUNT, BEST_COUNTS, OWN_RULE = "best count", "best count of each problem", "own rule"
 OWN_STOP = "stops itself"
-OURS = "stopwise"
+OURS, OURS_UNPRICED = "stopwise", "stopwise-unpriced"
 
 Problem = tuple[str, str]  # the problem and its price
 
@@ -41,6 +41,7 @@ class FieldScore:
         regret: The part of it that is regret.
         trials: Evaluations.
         spent: What was spent, in median evaluations.
+        unstopped: Of those that stop by themselves, the runs that were ended by the cap.
         paid_on: The sum paid on each problem, by seed.
     """
 
@@ -52,6 +53,7 @@ class FieldScore:
     regret: float
     trials: float
     spent: float
+    unstopped: int
     paid_on: Mapping[Problem, Mapping[int, float]]
 
     @property
@@ -86,6 +88,7 @@ class FieldScore:
             "spent": round(self.spent, 2),
             "problems": len(self.paid_on),
             "seeds": self.seeds,
+            "not stopped": self.unstopped,
         }
 
 
@@ -180,6 +183,7 @@ def _score(
     stops: Mapping[Problem, list[int]],
 ) -> FieldScore:
     rows, paid_on = [], {}
+    never = sum(not run.stopped_at for runs in problems.values() for run in runs)
     for problem, runs in problems.items():
         pairs = list(zip(runs, stops[problem], strict=True))
         by_seed = {run.cell.seed: float(run.paid(evaluations)[n - 1]) for run, n in pairs}
@@ -191,7 +195,10 @@ def _score(
         paid_on[problem] = by_seed
     paid, regret, trials, spent = np.mean(rows, axis=0)
     error = _standard_error(np.array(rows)[:, 0])
-    return FieldScore(name, when, evaluations, paid, error, regret, trials, spent, paid_on)
+    unstopped = never if when in {OWN_STOP, OWN_RULE} else 0
+    return FieldScore(
+        name, when, evaluations, paid, error, regret, trials, spent, unstopped, paid_on
+    )
 
 
 def _standard_error(values: Array) -> float:
@@ -221,7 +228,7 @@ def equal_trials(runs: Sequence[FieldRun]) -> list[dict[str, Any]]:
 def _at_equal_trials(name: str, d: int, there: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     ranks = np.array([_rank(values, name) for values in there])
     left = np.array([_left(values, name) for values in there])
-    return {
+    row = {
         "contender": CONTENDERS[name].title,
         "d": d,
         "problems": len(there),
@@ -231,6 +238,13 @@ def _at_equal_trials(name: str, d: int, there: Sequence[Mapping[str, float]]) ->
         "left": round(float(left.mean()), 4),
         "left error": round(_standard_error(left), 4),
     }
+    if name != OURS_UNPRICED and OURS_UNPRICED in there[0]:
+        more = ranks - np.array([_rank(values, OURS_UNPRICED) for values in there])
+        row |= {
+            "rank more": round(float(more.mean()), 2),
+            "its error": round(_standard_error(more), 2),
+        }
+    return row
 
 
 def _played_alike(
@@ -285,6 +299,8 @@ def _rank(values: Mapping[str, float], name: str) -> float:
 
 
 def _left(values: Mapping[str, float], name: str) -> float:
-    lowest = min(values.values())
-    span = values.get("random", max(values.values())) - lowest
-    return min((values[name] - lowest) / span, 1.0) if span > 0.0 else 0.0
+    distance = values[name] - min(values.values())
+    if distance <= 0.0:
+        return 0.0
+    span = values.get("random", max(values.values())) - min(values.values())
+    return min(distance / span, 1.0) if span > 0.0 else 1.0

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from stopwise_paper.analysis.field import (
     optimiser_seconds,
     scores,
 )
+from stopwise_paper.figures._field_page import field_page
 from stopwise_paper.figures._style import (
     BLACK,
     BLUE,
@@ -45,8 +46,19 @@ _WAYS = {  # colour, marker and label of a way to stop
     "50 trials": (BLUE, "s", "50 trials"),
     "100 trials": (BLACK, "^", "100 trials"),
     OWN_RULE: (ORANGE, "P", "its own rule"),
-    BEST_COUNT: (GREEN, "D", "the count that is best over all problems, in hindsight"),
+    BEST_COUNT: (GREEN, "D", "the best single count, which nobody can know beforehand"),
     BEST_COUNTS: (GREY, "|", "the best count of each problem, a floor"),
+}
+
+
+def _has_known_costs(run: FieldRun) -> bool:
+    return PARTS[part_of(run.cell)].known
+
+
+_GROUPS: dict[str, Callable[[FieldRun], bool]] = {
+    "all tables": lambda _run: True,
+    "costs differ and are known beforehand": _has_known_costs,
+    "costs are alike, or have to be learned": lambda run: not _has_known_costs(run),
 }
 
 
@@ -55,24 +67,29 @@ def draw_field(path: Path) -> list[Sheet]:
     runs = record.consolidate(path)
     priced = from_the_lowest([run for run in runs if PARTS[part_of(run.cell)].priced])
     tables = [run for run in priced if PARTS[part_of(run.cell)].pooled]
+    by_part = {
+        PARTS[part].title: _compared([run for run in priced if part_of(run.cell) == part])
+        for part in PARTS
+    }
+    unpriced = equal_trials([run for run in runs if not PARTS[part_of(run.cell)].priced])
     sheets = []
     if tables:
         found = {price: scores(tables, price) for price in EVALUATIONS}
-        rows = [row for price in EVALUATIONS for row in compared(found[price])]
-        sheets.append(Sheet("field", rows, _figure(found), _versions(runs)))
+        groups = {name: _compared(list(filter(of, tables))) for name, of in _GROUPS.items()}
+        text = field_page({**groups, **by_part}, unpriced)
+        rows = [{"group": name, **row} for name, of_group in groups.items() for row in of_group]
+        sheets.append(Sheet("field", rows, _figure(found), _versions(runs), text))
         sheets.append(Sheet("field-seconds", optimiser_seconds(tables)))
-    by_part = [
-        {"part": PARTS[part].title, **row}
-        for part in PARTS
-        for price in EVALUATIONS
-        for row in compared(scores([run for run in priced if part_of(run.cell) == part], price))
-    ]
-    if by_part:
-        sheets.append(Sheet("field-parts", by_part))
-    unpriced = [run for run in runs if not PARTS[part_of(run.cell)].priced]
+    if any(by_part.values()):
+        rows = [{"part": title, **row} for title, of_part in by_part.items() for row in of_part]
+        sheets.append(Sheet("field-parts", rows))
     if unpriced:
-        sheets.append(Sheet("field-bbob", equal_trials(unpriced)))
+        sheets.append(Sheet("field-bbob", unpriced))
     return sheets
+
+
+def _compared(runs: Sequence[FieldRun]) -> list[dict[str, Any]]:
+    return [row for price in EVALUATIONS for row in compared(scores(runs, price))]
 
 
 def _figure(found: Mapping[int, Sequence[FieldScore]]) -> Any:  # noqa: ANN401  a figure
@@ -95,7 +112,7 @@ def _figure(found: Mapping[int, Sequence[FieldScore]]) -> Any:  # noqa: ANN401  
         for score in of_price:
             colour, marker, label = _WAYS[score.when]
             error = score.error if score.error == score.error else 0.0
-            with_error = score.when in {OWN_STOP, BEST_COUNT}
+            with_error = score.when != BEST_COUNTS
             axes.errorbar(
                 score.paid,
                 names.index(score.contender),
@@ -107,7 +124,7 @@ def _figure(found: Mapping[int, Sequence[FieldScore]]) -> Any:  # noqa: ANN401  
                 capsize=2,
                 linestyle="none",
             )
-        axes.set_yticks(range(len(names)), [CONTENDERS[name].title for name in names])
+        axes.set_yticks(range(len(names)), [_named(name, of_price) for name in names])
         ours = [score.paid for score in of_price if score.when == OWN_STOP]
         if ours:
             axes.axvline(ours[0], color=RED, linewidth=0.8, alpha=0.5)
@@ -116,6 +133,12 @@ def _figure(found: Mapping[int, Sequence[FieldScore]]) -> Any:  # noqa: ANN401  
         labels(axes, x="sum paid, in gaps")
     legend(figure, row, columns=4)
     return figure
+
+
+def _named(name: str, of_price: Sequence[FieldScore]) -> str:
+    """A contender, with the number of its seeds."""
+    seeds = min(score.seeds for score in of_price if score.contender == name)
+    return f"{CONTENDERS[name].title} ({seeds} seed{'s' * (seeds > 1)})"
 
 
 def _versions(runs: Sequence[FieldRun]) -> str:

@@ -41,6 +41,9 @@ class FieldPart:
         priced: Whether what is spent counts; else contenders are compared at equal trials.
         pooled: Whether its problems are tables, which the first table of the page puts together.
         trials: Evaluations for each parameter, where they are compared at equal trials.
+        known: Whether costs differ and are known beforehand: stopwise and BoTorch per cost are
+            told them.
+        needs: Distributions that must be installed.
     """
 
     title: str
@@ -49,6 +52,8 @@ class FieldPart:
     priced: bool = True
     pooled: bool = True
     trials: int = 0
+    known: bool = False
+    needs: tuple[str, ...] = ()
 
 
 def field_plan(
@@ -94,8 +99,8 @@ def _cells(
     part: FieldPart, name: str, problem: str, cost: str, seed: int, *, quick: bool
 ) -> list[Cell]:
     contender = CONTENDERS[name]
-    if contender.priced != part.priced and contender.package == "stopwise":
-        return []  # our own play with a price where there is one, and only there
+    if contender.plays not in ("all", "priced" if part.priced else "unpriced"):
+        return []
     cap = part.trials * bbob.dimension(problem) if part.trials else contender.trials
     cap = min(cap, _QUICK_TRIALS) if quick else cap
     prices: Sequence[int | None] = EVALUATIONS[1:2] if quick else EVALUATIONS
@@ -129,21 +134,32 @@ def _learned_tables() -> list[tuple[str, str]]:
 
 PARTS = {
     "sklearn": FieldPart("scikit-learn tables, learned costs", _learned_tables, _SEEDS),
-    "lcbench": FieldPart("LCBench, known costs", beliefs.judged_lcbench, _SEEDS),
+    "lcbench": FieldPart("LCBench, known costs", beliefs.judged_lcbench, _SEEDS, known=True),
     "lcbench-learned": FieldPart(
         "LCBench, learned costs", beliefs.PARTS["lcbench-learned"].problems, _SEEDS
     ),
     "alexnet": FieldPart("AlexNet, learned costs", beliefs.PARTS["alexnet"].problems, _SEEDS),
     "taskset": FieldPart("TaskSet", beliefs.PARTS["taskset"].problems, _SEEDS),
-    "nats": FieldPart("NATS-Bench, topology space", beliefs.PARTS["nats"].problems, _SEEDS),
+    "nats": FieldPart(
+        "NATS-Bench, topology space, known costs",
+        beliefs.PARTS["nats"].problems,
+        _SEEDS,
+        known=True,
+    ),
     "bbob": FieldPart(
-        "bbob, 10 evaluations for each parameter, stopping off", _bbob, 1, priced=False, trials=10
+        "bbob, 10 evaluations for each parameter, stopping off",
+        _bbob,
+        1,
+        priced=False,
+        trials=10,
+        needs=("coco-experiment",),
     ),
     "functions": FieldPart(
         "textbook functions",
         lambda: [(f"box:{name}", "linear") for name in FUNCTIONS],
         3,
         pooled=False,
+        known=True,
     ),
     "live": FieldPart("trained live, learned costs", partial(_live, "live"), 3, pooled=False),
     "bayesmark": FieldPart(

@@ -10,7 +10,7 @@ from pathlib import Path
 from stopwise.errors import InputError, MissingExtraError
 from stopwise_paper.problems.data_folder import MissingDataError
 from stopwise_paper.runs.field import record
-from stopwise_paper.runs.field.contenders import CONTENDERS
+from stopwise_paper.runs.field.contenders import CONTENDERS, NOT_PLAYED, not_installed
 from stopwise_paper.runs.field.plan import PARTS, field_plan
 from stopwise_paper.runs.field.play import play
 from stopwise_paper.runs.parallel import PartRun, RunCounts, run_and_keep
@@ -20,7 +20,8 @@ RUNS, QUICK_RUNS = "runs.parquet", "quick.parquet"
 
 def installed(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """The contenders that can be played here, and a sentence for each that cannot."""
-    there, messages = [], []
+    there: list[str] = []
+    messages = [] if names else [f"{name}: not played; {why}." for name, why in NOT_PLAYED.items()]
     for name in names or CONTENDERS:
         if name not in CONTENDERS:
             message = f"there is no contender {name!r}; there are {', '.join(CONTENDERS)}."
@@ -61,6 +62,10 @@ def run_field(
     path = out / (QUICK_RUNS if quick else RUNS)
     runs = []
     for part in parts or PARTS:
+        missing = not_installed(PARTS[part].needs) if part in PARTS else ()
+        if missing:
+            runs.append(PartRun(part, None, f"{', '.join(missing)} is not installed."))
+            continue
         try:
             cells = field_plan(part, contenders, quick=quick, seeds=seeds, problems=problems)
         except (MissingDataError, MissingExtraError) as error:

@@ -14,18 +14,28 @@ from stopwise_paper.runs.field.contenders.contender import (
     Optimiser,
     Params,
     Setting,
+    not_installed,
 )
 from stopwise_paper.runs.field.contenders.optuna_samplers import OPTUNA_GP, OPTUNA_TPE
 from stopwise_paper.runs.field.contenders.random_search import RANDOM
 from stopwise_paper.runs.field.contenders.skopt_optimizer import SKOPT
-from stopwise_paper.runs.field.contenders.smac3 import SMAC
+from stopwise_paper.runs.field.contenders.smac3 import SMAC, SMAC_50
 from stopwise_paper.runs.field.contenders.stopwise_studies import (
     STOPWISE,
     STOPWISE_PAPER,
     STOPWISE_UNPRICED,
 )
 
-__all__ = ["CONTENDERS", "Contender", "FieldEvaluation", "Optimiser", "Params", "Setting"]
+__all__ = [
+    "CONTENDERS",
+    "NOT_PLAYED",
+    "Contender",
+    "FieldEvaluation",
+    "Optimiser",
+    "Params",
+    "Setting",
+    "not_installed",
+]
 
 CONTENDERS: dict[str, Contender] = {
     "stopwise": STOPWISE,
@@ -36,7 +46,13 @@ CONTENDERS: dict[str, Contender] = {
     "botorch-logei": BOTORCH_LOGEI,
     "botorch-logei-per-cost": BOTORCH_LOGEI_PER_COST,
     "ax": AX,
+    "smac-50": SMAC_50,
     "smac": SMAC,
     "skopt": SKOPT,
     "random": RANDOM,
+}
+
+NOT_PLAYED = {
+    "HEBO": "0.3.2 calls DataFrame.append, which pandas 2 has no more; newer versions exclude the"
+    " numpy and pymoo of the others",
 }

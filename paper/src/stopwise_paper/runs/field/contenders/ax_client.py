@@ -31,9 +31,10 @@ class AxClient:
         import torch
         from ax.api.client import Client
         from ax.global_stopping.strategies.improvement import ImprovementGlobalStoppingStrategy
+        from ax.utils.common.logger import set_ax_logger_levels
 
         torch.set_num_threads(1)
-        logging.getLogger("ax").setLevel(logging.ERROR)
+        set_ax_logger_levels(logging.ERROR)
         warnings.simplefilter("ignore")
         self._client = Client(random_seed=setting.seed)
         self._client.configure_experiment(

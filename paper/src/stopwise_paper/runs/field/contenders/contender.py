@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import subprocess
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
 
 import stopwise as sw
 
@@ -104,6 +107,7 @@ class Contender:
         priced: Whether it is told the price, so that each price is a run of its own, which ends
             when the contender says so.
         has_rule: Whether it has a stopping rule of its own, which is recorded and not obeyed.
+        plays: Whether it plays problems with a price, those without, or all.
     """
 
     title: str
@@ -113,11 +117,12 @@ class Contender:
     counts: tuple[int, ...] = ()
     priced: bool = False
     has_rule: bool = False
+    plays: Literal["priced", "unpriced", "all"] = "all"
 
     @property
     def missing(self) -> tuple[str, ...]:
         """Distributions that are not installed."""
-        return tuple(name for name in self.needs if not _version(name))
+        return not_installed(self.needs)
 
     @property
     def package(self) -> str:
@@ -126,8 +131,25 @@ class Contender:
 
     @property
     def version(self) -> str:
-        """The version of the package that is played."""
-        return _version(self.package)
+        """The version of the package that is played; with the commit, if it is in a checkout."""
+        commit = _commit() if self.package == "stopwise" else ""
+        return _version(self.package) + commit
+
+
+@cache
+def _commit() -> str:
+    """``+g`` and the commit of stopwise's own source; empty where git does not know it."""
+    asked = ["git", "-C", str(Path(sw.__file__).parent), "rev-parse", "--short", "HEAD"]
+    try:
+        answer = subprocess.run(asked, capture_output=True, text=True, check=False)  # noqa: S603
+    except OSError:
+        return ""
+    return f"+g{answer.stdout.strip()}" if answer.returncode == 0 else ""
+
+
+def not_installed(distributions: Iterable[str]) -> tuple[str, ...]:
+    """Which of some distributions are not installed."""
+    return tuple(name for name in distributions if not _version(name))
 
 
 def _version(distribution: str) -> str:

@@ -43,13 +43,16 @@ class StopwiseStudy:
         return bool(self._study.should_stop())
 
 
-STOPWISE = Contender("stopwise", StopwiseStudy, 200, ("stopwise",), priced=True)
+STOPWISE = Contender("stopwise", StopwiseStudy, 200, ("stopwise",), priced=True, plays="priced")
 STOPWISE_PAPER = Contender(
     "stopwise, surrogate='paper'",
     partial(StopwiseStudy, surrogate="paper"),
     200,
     ("stopwise",),
     priced=True,
+    plays="priced",
 )
 # Without a price, for equal numbers of trials.
-STOPWISE_UNPRICED = Contender("stopwise, stopping off", StopwiseStudy, 100, ("stopwise",))
+STOPWISE_UNPRICED = Contender(
+    "stopwise, stopping off", StopwiseStudy, 100, ("stopwise",), plays="unpriced"
+)
