@@ -24,6 +24,7 @@ from stopwise_paper.runs.field.contenders.stopwise_studies import (
     STOPWISE_PAPER,
     STOPWISE_UNPRICED,
 )
+from stopwise_paper.runs.field.contenders.syne_tune import SYNE_TUNE
 
 __all__ = ["CONTENDERS", "Contender", "FieldEvaluation", "Optimiser", "Params", "Setting"]
 
@@ -38,5 +39,6 @@ CONTENDERS: dict[str, Contender] = {
     "ax": AX,
     "smac": SMAC,
     "skopt": SKOPT,
+    "syne-tune": SYNE_TUNE,
     "random": RANDOM,
 }
