@@ -73,6 +73,41 @@ def test_contenders_with_a_model_are_played(contender):
     assert np.isfinite(run.regret).all()
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(bool(CONTENDERS["syne-tune"].missing), reason="needs Syne Tune")
+def test_syne_tune_can_be_repeated():
+    """Parts of its model are drawn from numpy's global generator."""
+    first, again = (play(cell("syne-tune", cap=8)) for _ in range(2))
+    assert len(first.cost) == 8
+    assert first.regret.tolist() == again.regret.tolist()
+    assert first.cost.tolist() == again.cost.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(CONTENDERS["syne-tune"].missing), reason="needs Syne Tune")
+def test_syne_tune_is_told_rows_and_leaves_failures_out():
+    """Seven trials, the third of which fails; after five values it has a model."""
+    space = {
+        "rate": sw.Real(1e-4, 1.0, log=True),
+        "depth": sw.Integer(1, 9),
+        "kind": sw.Categorical(["a", "b"]),
+    }
+    setting = Setting(space, sw.space.Mixed.of(space), "reported", np.nan, 0, 7)
+    optimiser = CONTENDERS["syne-tune"].make(setting)
+    for n in range(7):
+        asked = optimiser.ask()
+        assert 1e-4 <= asked["rate"] <= 1.0
+        assert asked["depth"] in range(1, 10)
+        assert asked["kind"] in {"a", "b"}
+        row = {**asked, "depth": n + 1}
+        optimiser.tell(FieldEvaluation(row, None if n == 2 else float(n), 1.0))
+    searcher = optimiser._scheduler.base_scheduler.searcher
+    depths = {trial: params["depth"] for trial, params in searcher.trial_configs.items()}
+    assert depths == {0: 1, 1: 2, 3: 4, 4: 5, 5: 6, 6: 7}
+    assert searcher.surrogate_model is not None
+    assert not optimiser.would_stop()
+
+
 def test_a_run_comes_back_from_its_line(tmp_path):
     runs = [play(cell("random", seed=seed)) for seed in range(2)]
     path = tmp_path / "runs.parquet"

@@ -25,6 +25,7 @@ from stopwise_paper.runs.field.contenders.stopwise_studies import (
     STOPWISE_PAPER,
     STOPWISE_UNPRICED,
 )
+from stopwise_paper.runs.field.contenders.syne_tune import SYNE_TUNE
 
 __all__ = [
     "CONTENDERS",
@@ -49,6 +50,7 @@ CONTENDERS: dict[str, Contender] = {
     "smac-50": SMAC_50,
     "smac": SMAC,
     "skopt": SKOPT,
+    "syne-tune": SYNE_TUNE,
     "random": RANDOM,
 }
 
