@@ -11,7 +11,9 @@
 - climb: our batched BFGS, all starts at once, against scipy's L-BFGS-B from the same starts, one
   after the other, and against scipy's on all of them stacked into one problem, as BoTorch has it.
 
-Each repeat has data of its own, the same for everybody, and all take turns. A contender whose turn
+Each repeat has data of its own, the same for everybody, and all take turns. Medians and ratios are
+by the clock, because threads are to count, and "CPU" is what all threads together took: on a busy
+machine only the ratio of the CPU of one thread means much. A contender whose turn
 takes longer than the patience (5 s with ``--quick``) has no further one: on a busy machine the
 threads of torch wait for each other, up to 50 s for a step of half a second.
 """
@@ -83,32 +85,50 @@ def data(n: int, seed: int) -> tuple[Array, Array]:
 
 def medians(
     contenders: Mapping[str, Contender], n: int, repeats: int, patience: float = math.inf
-) -> dict[str, float]:
-    """Median seconds of each, all taking turns; a first round only warms up.
+) -> dict[str, tuple[float, float]]:
+    """Median seconds of each by the clock and of CPU, all taking turns; a first round warms up.
 
     One whose turn takes longer than ``patience`` has no further one; its first counts then.
     """
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
     for seed in range(repeats + 1):
         X, y = data(n, seed)
         for name, contender in contenders.items():
-            if max(seconds[name], default=0.0) > patience:
+            if max((clock for clock, _ in seconds[name]), default=0.0) > patience:
                 continue
             prepared = contender.prepare(X, y)
-            start = time.perf_counter()
+            start, begun = time.perf_counter(), time.process_time()
             contender.act(prepared)
-            seconds[name].append(time.perf_counter() - start)
-    return {name: statistics.median(times[1:] or times) for name, times in seconds.items()}
+            seconds[name].append((time.perf_counter() - start, time.process_time() - begun))
+    counted = {name: times[1:] or times for name, times in seconds.items()}
+    return {
+        name: (statistics.median(t[0] for t in times), statistics.median(t[1] for t in times))
+        for name, times in counted.items()
+    }
 
 
-def row(what: str, who: str, measured: str, ratio: float | None, wanted: float | None) -> Row:
+def row(
+    what: str,
+    who: str,
+    measured: str,
+    ratio: float | None = None,
+    wanted: float | None = None,
+    cpu: tuple[float, float, float] | None = None,
+) -> Row:
+    """A row; ``cpu`` are the CPU seconds, and how often ours and the default's go into them."""
     return {
         "what": what,
         "who": who,
         "median": measured,
         "ours is faster by": "" if ratio is None else f"{ratio:.1f}",
         **_wanted.at_least(ratio or 0.0, wanted),
+        "CPU": "" if cpu is None else f"{1e3 * cpu[0]:.1f} ms",
+        "by CPU": "" if ratio is None or cpu is None else _factors(*cpu[1:]),
     }
+
+
+def _factors(of_plain: float, of_default: float) -> str:
+    return f"{of_plain:.1f}" + ("" if math.isnan(of_default) else f" ({of_default:.1f})")
 
 
 # ----------------------------------------------------------------------- fit and supremum
@@ -146,13 +166,16 @@ def _step_rows(
     rows = []
     for name in sorted(seconds):
         who, how, *threads = name.split(", ")
-        same = [s for other, s in seconds.items() if other.startswith(f"{who}, {how}")]
+        clock, cpu = seconds[name]
+        same = [s for other, (s, _) in seconds.items() if other.startswith(f"{who}, {how}")]
         # A target is met against the thread count that is fastest for the other.
-        fastest = seconds[name] == min(same) and how == "warm"
+        fastest = clock == min(same) and how == "warm"
         target = _wanted.FIT_AND_SUPREMUM.get((n, who)) if fastest else None
-        ratio = seconds[name] / seconds[f"ours, {how}"] if threads else None
-        measured = f"{1e3 * seconds[name]:.1f} ms"
-        rows.append(row(f"fit + sup, n = {n}", name, measured, ratio, target))
+        of_ours, our_cpu = seconds[f"ours, {how}"]
+        ratio = clock / of_ours if threads else None
+        measured = f"{1e3 * clock:.1f} ms"
+        work = cpu, cpu / our_cpu, cpu / seconds[f"default, {how}"][1]
+        rows.append(row(f"fit + sup, n = {n}", name, measured, ratio, target, work))
     return rows
 
 
@@ -307,8 +330,8 @@ def _candidate_rows(repeats: int) -> list[Row]:
     what = f"posterior + log EI at {CANDIDATES}, n = 200"
     most, mib = _wanted.CANDIDATES
     return [
-        row(what, "ours, time", f"{took:.3f} s", None, None) | _wanted.at_most(took, most, " s"),
-        row(what, "ours, peak memory", f"{peak / 2**20:.0f} MiB", None, None)
+        row(what, "ours, time", f"{took:.3f} s") | _wanted.at_most(took, most, " s"),
+        row(what, "ours, peak memory", f"{peak / 2**20:.0f} MiB")
         | _wanted.at_most(peak / 2**20, mib, " MiB"),
     ]
 
@@ -335,15 +358,16 @@ def _climb_rows(repeats: int) -> list[Row]:
         "scipy, stacked into one": contender("scipy, stacked into one", _stacked),
     }
     seconds = medians(contenders, 100, repeats)
-    ours = seconds["ours, all starts at once"]
+    ours, our_cpu = seconds["ours, all starts at once"]
     best = np.max(list(heights.values()), axis=0)
     rows = []
-    for name, taken in seconds.items():
+    for name, (taken, cpu) in seconds.items():
         calls = statistics.median(evaluations[name])
         level = int(np.sum(heights[name] > best - 1e-6))
         measured = f"{1e3 * taken:.1f} ms, {calls:.0f} calls, best in {level} of {len(best)}"
         ratio = None if name.startswith("ours") else taken / ours
-        rows.append(row(f"climb from {RESTARTS} starts", name, measured, ratio, None))
+        work = cpu, cpu / our_cpu, math.nan
+        rows.append(row(f"climb from {RESTARTS} starts", name, measured, ratio, cpu=work))
     return rows
 
 
