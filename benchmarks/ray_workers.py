@@ -39,7 +39,7 @@ def run(*, quick: bool) -> list[Row]:
         if quick
         else [
             (workers, sleeps, ROUNDS, chooser)
-            for workers, sleeps in ((1, 1.0), (8, 5.0), (64, 20.0))
+            for workers, sleeps in ((4, 2.0), (16, 10.0), (64, 20.0))
             for chooser in ("random", "plain", "default")
         ]
     )
