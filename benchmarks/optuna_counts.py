@@ -2,9 +2,10 @@
 """What an Optuna trial costs a sampler and a callback: fits, suprema, translated trials.
 
 A study in memory holds so many random trials; then a few are run with both. "first" is the first
-of these, which reads what is there; "a trial" is the mean over the further ones. "translated" are
-the params of trials that were put into our form. LogEIPC is what PBGI's rule maximises, so its
-supremum is the choice; with PBGI as the acquisition, rule and choice have a supremum each.
+of these, which reads what is there; "a trial" is the mean over the further ones, each of which is
+to have one fit and one supremum at most. "translated" are the params of trials that were put into
+our form. LogEIPC is what PBGI's rule maximises, so its supremum is the choice; with PBGI as the
+acquisition, rule and choice have a supremum each.
 
 ``python -m benchmarks.optuna_counts [--against SRC]`` compares with the code in another folder;
 with ``--into FOLDER`` it writes ``optuna.csv`` and ``optuna.png``: how a trial's seconds grow.
@@ -19,7 +20,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks import Row, _report
+from benchmarks import Row, _report, _wanted
 from benchmarks._optuna_counts_worker import COUNTED
 
 ROOT = Path(__file__).parent.parent
@@ -72,7 +73,8 @@ def _row(who: str, finished: int, acquisition: str, trials: list[dict[str, float
         row[f"{what}, a trial"] = f"{statistics.mean(trial[what] for trial in others):.3g}"
     row["first, CPU s"] = f"{first['seconds']:.2f}"
     row["a trial, CPU s"] = f"{statistics.median(trial['seconds'] for trial in others):.3f}"
-    return row
+    few = all(trial[what] <= most for trial in others for what, most in _wanted.COUNTS.items())
+    return row | {"wanted": "1 fit, 1 supremum", "met": "yes" if few else "NO"}
 
 
 def picture(table: list[Row], folder: Path) -> None:

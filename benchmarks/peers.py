@@ -14,6 +14,7 @@ step has a fit, the further ones have none; the others fit in every step.
   the lowest that anybody found, in the mean over functions.
 
 ``fit + supremum`` is the part of ours until it is known whether to stop, against the same steps.
+Wanted are factors for it and for a step with a fit, so a step without one has no target.
 """
 
 import statistics
@@ -27,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import stopwise as sw
-from benchmarks import Row
+from benchmarks import Row, _wanted
 from benchmarks.suprema import (
     RAW,
     RESTARTS,
@@ -78,16 +79,17 @@ def run(*, quick: bool) -> list[Row]:
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore")  # what others warn of is not timed
         for n, functions in [(100, 2)] if quick else [(100, 9), (500, 3)]:
-            rows += rows_at(RefitAtSizes().latest(n), functions)
+            rows += rows_at(n, functions)
     return rows
 
 
 def rows_at(n: int, functions: int) -> list[Row]:
-    """Rows of all contenders at one size of the data; a first function only warms up."""
+    """Rows of all contenders at about n observations; a first function only warms up."""
+    size = RefitAtSizes().latest(n)
     found: dict[str, list[Timed]] = {name: [] for name in CONTENDERS}
     for seed in range(functions + 1):
         rng, function = hilly(seed, D)
-        X = rng.random((n - 1, D))
+        X = rng.random((size - 1, D))
         y, spread = function(X), float(np.std(function(rng.random((1000, D)))))
         timed = {name: _timed(make(X, y), function, y) for name, make in CONTENDERS.items()}
         least = min(one.lowest for one in timed.values())
@@ -96,7 +98,7 @@ def rows_at(n: int, functions: int) -> list[Row]:
         if seed:
             for name, one in timed.items():
                 found[name].append(one)
-    return [row for name in found for row in _rows(n, name, found)]
+    return [{"n": size, **row} for name in found for row in _rows(n, name, found)]
 
 
 def _timed(stepper: Stepper, function: Callable[[Array], Array], y: Array) -> Timed:
@@ -119,14 +121,15 @@ def _rows(n: int, name: str, found: dict[str, list[Timed]]) -> list[Row]:
     own = found[name]
     if name not in OURS:
         everything = [s for one in own for s in (one.fitted, one.without)]
-        return [_row(n, "step", name, everything, own)]
+        return [_row("step", name, everything, own)]
     rows = []
-    for what, seconds in (
-        ("fit + supremum", [one.decided for one in own]),
-        ("step with a fit", [one.fitted for one in own]),
-        ("step without", [one.without for one in own]),
+    wanted: dict[tuple[int, str], float]
+    for what, seconds, wanted in (
+        ("fit + supremum", [one.decided for one in own], _wanted.FIT_AND_SUPREMUM),
+        ("step with a fit", [one.fitted for one in own], _wanted.STEP),
+        ("step without", [one.without for one in own], {}),
     ):
-        row = _row(n, what, name, seconds, own)
+        row = _row(what, name, seconds, own)
         for other in ("BoTorch", "Optuna"):
             ratios = [
                 (theirs.fitted + theirs.without) / 2 / mine
@@ -134,19 +137,23 @@ def _rows(n: int, name: str, found: dict[str, list[Timed]]) -> list[Row]:
             ]
             low, middle, high = np.quantile(ratios, [0.25, 0.5, 0.75])
             row[f"faster than {other} by"] = f"{middle:.1f} ({low:.1f} to {high:.1f})"
+            target = _wanted.at_least(middle, wanted.get((n, other.lower())))
+            row |= {f"{column}, {other}": text for column, text in target.items()}
         rows.append(row)
     return rows
 
 
-def _row(n: int, what: str, name: str, seconds: list[float], own: list[Timed]) -> Row:
+def _row(what: str, name: str, seconds: list[float], own: list[Timed]) -> Row:
     return {
-        "n": n,
         "what": what,
         "who": name,
         "ms": f"{1e3 * statistics.median(seconds):.1f}",
         "lowest": f"{statistics.mean(one.lowest for one in own):.3f}",
-        "faster than BoTorch by": "",
-        "faster than Optuna by": "",
+        **{
+            f"{column} {other}{more}": ""
+            for other in ("BoTorch", "Optuna")
+            for column, more in (("faster than", " by"), ("wanted,", ""), ("met,", ""))
+        },
     }
 
 

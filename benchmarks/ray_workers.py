@@ -30,7 +30,7 @@ from benchmarks import Row, _report
 ROOT = Path(__file__).parent.parent
 LAM = 1e-12  # nothing but the number of trials ends a search
 SPACE = ("a", "b", "c")
-ROUNDS = 4  # trials of each worker
+PLANS = ((4, 2.0, 16), (16, 10.0, 4), (64, 20.0, 4))  # workers, seconds, trials of each worker
 
 
 def run(*, quick: bool) -> list[Row]:
@@ -38,8 +38,8 @@ def run(*, quick: bool) -> list[Row]:
         [(4, 1.0, 3, "plain")]
         if quick
         else [
-            (workers, sleeps, ROUNDS, chooser)
-            for workers, sleeps in ((1, 1.0), (8, 5.0), (64, 20.0))
+            (workers, sleeps, rounds, chooser)
+            for workers, sleeps, rounds in PLANS
             for chooser in ("random", "plain", "default")
         ]
     )

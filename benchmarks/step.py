@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from benchmarks import Row, _report
+from benchmarks import Row, _report, _wanted
 from benchmarks._step_worker import PARTS
 
 ROOT = Path(__file__).parent.parent
@@ -94,7 +94,7 @@ class Worker:
 
 def run(*, quick: bool) -> list[Row]:
     cases = CASES[:5] if quick else CASES
-    return list(measured(both_models(), cases, 2 if quick else 9))
+    return list(measured(both_models(), cases, 2 if quick else 9, _wanted.DEFAULT_OVER_PLAIN))
 
 
 def both_models() -> dict[str, Contender]:
@@ -114,7 +114,10 @@ def with_other_code(arguments: argparse.Namespace) -> dict[str, Contender]:
 
 
 def measured(
-    contenders: dict[str, Contender], cases: list[tuple[str, int, int]], repeats: int
+    contenders: dict[str, Contender],
+    cases: list[tuple[str, int, int]],
+    repeats: int,
+    wanted: float | None = None,
 ) -> Iterator[Row]:
     """A row for each case and contender; ratios are to the first contender."""
     with ExitStack() as stack:
@@ -130,11 +133,16 @@ def measured(
                     times[name].append(worker.step(kind, size, n, seed))
             reference = next(iter(times.values()))
             for name, steps in times.items():
-                yield _row(f"{kind} {size}, n = {n}", name, steps, reference)
+                most = None if steps is reference else wanted
+                yield _row(f"{kind} {size}, n = {n}", name, steps, reference, most)
 
 
 def _row(
-    what: str, who: str, steps: list[dict[str, float]], reference: list[dict[str, float]]
+    what: str,
+    who: str,
+    steps: list[dict[str, float]],
+    reference: list[dict[str, float]],
+    wanted: float | None,
 ) -> Row:
     ratios = [ours["step"] / its["step"] for ours, its in zip(steps, reference, strict=True)]
     low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
@@ -142,7 +150,7 @@ def _row(
     for part in (*PARTS, "step"):
         row[f"{part}, ms"] = f"{1e3 * statistics.median(step[part] for step in steps):.1f}"
     row["ratio"] = f"{middle:.2f} ({low:.2f} to {high:.2f})"
-    return row
+    return row | _wanted.at_most(middle, wanted)
 
 
 def main() -> None:
@@ -159,8 +167,9 @@ def main() -> None:
     parser.add_argument("--only", help="cases that begin so")
     arguments = parser.parse_args()
     contenders = with_other_code(arguments) if arguments.against else both_models()
+    wanted = None if arguments.against else _wanted.DEFAULT_OVER_PLAIN
     cases = [c for c in CASES if not arguments.only or f"{c[0]} {c[1]}".startswith(arguments.only)]
-    print(_report.table(list(measured(contenders, cases, arguments.repeats))))
+    print(_report.table(list(measured(contenders, cases, arguments.repeats, wanted))))
 
 
 if __name__ == "__main__":

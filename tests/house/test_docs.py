@@ -12,6 +12,7 @@ PAGES = [
     *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "paper").glob("*.md")),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
 ]
 DECISIONS = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
 CONFIG = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
