@@ -55,6 +55,6 @@ CONTENDERS: dict[str, Contender] = {
 }
 
 NOT_PLAYED = {
-    "HEBO": "0.3.2 calls DataFrame.append, which pandas 2 has no more; newer versions exclude the"
-    " numpy and pymoo of the others",
+    "HEBO": "0.3.6 declares numpy<1.25 and pymoo==0.6.0, which pandas, scipy and stopwise exclude;"
+    " 0.3.2 imports pymoo.factory, which pymoo has no more",
 }
