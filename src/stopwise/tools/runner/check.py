@@ -72,6 +72,7 @@ def description(config: Config) -> str:
             if trials
             else [f"It would end before its first trial: {verdict.reason}."]
         ),
+        *_other_forms(config, trials),
         *_conditions(config),
         *_measures(config),
         *_stages(config),
@@ -84,18 +85,34 @@ def description(config: Config) -> str:
 
 
 def _program(config: Config, first: Trial, which: str) -> Iterator[str]:
-    folder = config.trials / f"{first.number:04}"
-    builtin = builtin_values(str(folder.relative_to(config.path.parent)), first.number)
-    if config.stages is not None and config.stages.names:
-        checkpoint = checkpoint_of(config, first.number).relative_to(config.path.parent)
-        first_step = config.stages.stages.steps[0]
-        builtin |= dict(zip(config.stages.names, (str(checkpoint), first_step), strict=True))
-    argv = arguments(config.command, config.channel, first.params, builtin)
-    yield f"{which} would run: {shlex.join(argv)}"
+    yield f"{which} would run: {_command_line(config, first)}"
     if config.channel != "arguments":
         where = "environment" if config.channel == "environment" else "standard input, as JSON"
         yield f"  with, in its {where}: {shown_params(first.params)}"
     yield f"  in the folder {Path(config.directory)}, {config.workers} at a time."
+
+
+def _command_line(config: Config, trial: Trial) -> str:
+    folder = config.trials / f"{trial.number:04}"
+    builtin = builtin_values(str(folder.relative_to(config.path.parent)), trial.number)
+    if config.stages is not None and config.stages.names:
+        checkpoint = checkpoint_of(config, trial.number).relative_to(config.path.parent)
+        first_step = config.stages.stages.steps[0]
+        builtin |= dict(zip(config.stages.names, (str(checkpoint), first_step), strict=True))
+    return shlex.join(arguments(config.command, config.channel, trial.params, builtin))
+
+
+def _other_forms(config: Config, trials: list[Trial]) -> Iterator[str]:
+    """The command where other parameters exist than in the first trial, once for each such set."""
+    passed = {name for template in config.command for name in mentioned(template)}
+    if config.channel == "arguments":
+        passed = set(config.space)
+    forms = {frozenset(passed.intersection(t.params)): t for t in reversed(trials)}
+    for exist, trial in reversed(forms.items()):
+        if trial.number != trials[0].number:
+            lacking = ", ".join(name for name in config.space if name in passed - exist)
+            where = f"without {lacking}" if lacking else "with all parameters"
+            yield f"Trial {trial.number}, {where}, would run: {_command_line(config, trial)}"
 
 
 def _conditions(config: Config) -> Iterator[str]:
