@@ -139,7 +139,9 @@ def _with_names(written: Json) -> Json:
 
     named = {}
     for name, entry in written["parameters"].items():
-        lists = {"choices": listed(entry["choices"])} if "choices" in entry else {}
+        lists: dict[str, Json] = (
+            {"choices": listed(entry["choices"])} if "choices" in entry else {}
+        )
         if "when" in entry:
             lists["when"] = {parent: listed(values) for parent, values in entry["when"].items()}
         named[name] = {**entry, **lists}
