@@ -7,6 +7,8 @@ import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.tools.progress.view import told, view_of
 from stopwise.tools.report._axis import number
+from stopwise.tools.report._facts import Facts
+from stopwise.tools.report._pictures import best_picture, costs_picture
 
 TABLE = sw.Candidates([{"x": i / 19} for i in range(20)])
 
@@ -47,6 +49,27 @@ def test_the_report_shows_infeasible_trials_apart(result, looking, tmp_path):
     assert "it keeps all limits with probability" in text
     for wrong in ("given a value yet", "not complete yet", "no value yet"):
         assert wrong not in text
+
+
+@pytest.mark.parametrize(
+    ("noise", "word"), [(None, "infeasible"), (0.01, "measured beyond a limit")]
+)
+def test_tables_say_what_broke_a_limit_whatever_its_message(noise, word, tmp_path):
+    study = sw.Study(
+        TABLE, lam=1e-4, limits={"harm": (None, 1.0)}, surrogate="plain", n_initial=2, noise=noise
+    )
+    for i in (3, 12):
+        study.tell({"x": i / 19}, float(i), outcomes={"harm": i / 10}, message=f"batch {i}")
+    study.tell({"x": 1.0}, None)
+    text = study.result().report(tmp_path / "report.html").read_text()
+    trials = text.partition('id="trials"')[2]
+    rows = [part.partition("</tr>")[0] for part in trials.split('id="t')[1:]]
+    assert [word in row for row in rows] == [False, True, False]
+    assert ["batch" in row for row in rows] == [True, True, False]
+    assert [">failed<" in row for row in rows] == [False, False, True]
+    for picture in (best_picture(Facts(study)), costs_picture(Facts(study))):
+        assert picture.header[-1] == "status"
+        assert [row[-1] for row in picture.rows] == ["", word, "failed"]
 
 
 def test_the_report_names_limits_fallback_and_what_was_measured(result, tmp_path):
