@@ -12,12 +12,15 @@ from stopwise.core.checks import Bounds
 from stopwise.core.numerics.limits import as_amount
 from stopwise.core.outcome_limits import in_words
 from stopwise.core.quantity import quantity
+from stopwise.core.space import Finite
 from stopwise.core.space.conditions import said
 from stopwise.core.units import SECONDS, amount
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import read_journal
 from stopwise.record.history import Trial
 from stopwise.record.journal import has_begun
+from stopwise.stopping.signals import EVALUATIONS
+from stopwise.study import Study
 from stopwise.study.lam_ladder import lam_ladder
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.config_changes import changes
@@ -77,7 +80,7 @@ def description(config: Config) -> str:
         *_measures(config),
         *_stages(config),
         *(_prices(config, study.options.bounds) if is_new else _ladder(config)),
-        *_limits(config),
+        *_limits(config, study),
         *(_design(trials, learned=config.cost.kind != "none") if is_new else ()),
         *_files(config, changed),
     ]
@@ -121,8 +124,15 @@ def _conditions(config: Config) -> Iterator[str]:
             yield f"  {name} is passed only when {said(parameter)}."
     for constraint in config.constraints:
         yield f"Every trial satisfies {constraint}."
+    noisy = config.search.noise is not None
+    keeps = "is believed to keep" if noisy else "keeps"
     for name, bounds in (config.limits or {}).items():
-        yield f"The best trial keeps {name} {in_words(bounds)}, which is read beside the value."
+        yield f"The best trial {keeps} {name} {in_words(bounds)}, which is read beside the value."
+    if config.limits and noisy:
+        yield (
+            "  With noise a trial counts that keeps all limits with a probability of one half or"
+            " more: it may have been measured beyond one."
+        )
 
 
 def _measures(config: Config) -> Iterator[str]:
@@ -204,15 +214,15 @@ def _prices(config: Config, bounds: Bounds | None) -> Iterator[str]:
         yield f"Within the bounds of the value nothing is worth more than {most} in all."
 
 
-def _limits(config: Config) -> Iterator[str]:
+def _limits(config: Config, study: Study) -> Iterator[str]:
     search = config.search
     names = ", ".join(rule.name for rule in search.stopping)
     untold = config.worth is None and config.utility is None
     by_budget = untold and config.budget is not None and search.is_default_rule
-    for name, value in search.further.items():
-        yield f"[search] {name} = {shown(value)}."
+    yield from _settings(config)
     counted = "the number of trials" if config.trials_decide else names
     yield f"It stops by {'the budget' if by_budget else counted}."
+    yield from _before_limits_are_kept(study)
     if config.budget is not None:
         yield f"At most {config.cost.words(config.budget)} are spent."
     if config.max_trials is not None:
@@ -225,6 +235,39 @@ def _limits(config: Config) -> Iterator[str]:
     yield (
         f"A trial that fails is {retried}recorded and not repeated;"
         f" {config.failures.stop_after} in a row end the run."
+    )
+
+
+def _settings(config: Config) -> Iterator[str]:
+    """What [search] says beside what has a line of its own, and what of it changes nothing."""
+    search = config.search
+    noise = {} if search.noise is None else {"noise": search.noise}
+    besides = "[utility]" if config.utility is not None else ""
+    besides = besides or "a fallback" * ("fallback" in search.further)
+    for name, value in {**noise, **search.further}.items():
+        inert = (
+            f", which changes nothing: beside {besides} what knowing a configuration better is"
+            " worth cannot be told"
+        )
+        has_none = name == "replicates" and value and besides
+        yield f"[search] {name} = {shown(value)}{inert if has_none else ''}."
+
+
+def _before_limits_are_kept(study: Study) -> Iterator[str]:
+    """That nothing bounds what is spent, where that is so until a trial keeps all limits."""
+    options = study.options
+    bounded = (options.fallback, study.budget, options.max_trials) != (None, None, None)
+    counts = any(rule.key == EVALUATIONS.key for rule in study.rules)
+    if options.limits is None or bounded or counts:
+        return
+    names = " and ".join(rule.name for rule in study.rules)
+    kept = "keeps" if options.noise is None else "is believed to keep"
+    most = "the cost of the run has no bound"
+    if isinstance(study.domain, Finite):
+        most = f"it may try all {len(study.domain)} configurations"
+    yield (
+        f"  Until a trial {kept} all limits {names} cannot stop it, and {most}: give a budget or"
+        " max_trials, or in [search] a fallback, the value that you have if no trial keeps them."
     )
 
 
