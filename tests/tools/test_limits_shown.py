@@ -106,6 +106,21 @@ def test_an_audit_judges_by_what_keeps_the_limits(result, looking):
         sw.audit(looking, lam=1e-4, n_initial=2)
 
 
+@pytest.mark.parametrize(
+    ("noise", "word"), [(None, "infeasible"), (0.01, "measured beyond a limit")]
+)
+def test_an_audit_says_how_many_broke_a_limit(noise, word):
+    study = sw.Study(TABLE, lam=1e-4, limits={"harm": (None, 1.0)}, surrogate="plain", noise=noise)
+    for i in (3, 6, 12, 16):
+        made = react({"x": i / 19})
+        study.tell({"x": i / 19}, made["value"], outcomes=made["outcomes"])
+    study.tell({"x": 1.0}, None)
+    audited = sw.audit(study, rules=["convergence"], n_initial=2)
+    said = f"5 evaluations, 1 of them without a value, 2 of them {word} (the first 2 with a value"
+    assert audited.heading.startswith(said)
+    assert (audited.n, audited.infeasible, audited.as_json()["infeasible"]) == (4, 2, 2)
+
+
 def test_an_audit_takes_over_the_status_quo():
     study = sw.Study(TABLE, lam=1e-4, limits={"harm": (None, 1.0)}, fallback=-0.25, n_initial=2)
     for i in (1, 3, 16):
