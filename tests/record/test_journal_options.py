@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a resume may change, what it refuses to, and what has to be handed in again."""
 
+import math
+
 import pytest
 
 import stopwise as sw
@@ -120,3 +122,31 @@ def test_choices_that_json_cannot_hold_are_handed_in_again(path):
     assert [dict(o.params) for o in study.history] == [t.params for t in trials]
     study.close()
     assert str(sw.Study.load(path).history[0].params["f"])
+
+
+def area(sides):
+    return sides
+
+
+@pytest.mark.parametrize("odd", [(64, 32), math.inf, area], ids=["tuple", "inf", "function"])
+def test_a_condition_on_what_a_file_cannot_hold_is_read_by_its_name(path, odd):
+    space = {
+        "act": sw.Categorical([odd, "no"]),
+        "x": sw.Real(0, 1, when={"act": [odd]}),
+        "y": sw.Real(0, 1),
+    }
+    with sw.Study(space, lam=0.1, journal=path) as study:
+        for act in (odd, "no"):
+            inner = {"x": 0.5} if act is odd else {}
+            study.tell({"act": act, **inner, "y": 0.5}, 1.0, 1.0, charge=True)
+    loaded = sw.Study.load(path)
+    assert loaded.space["x"].when == {"act": (repr(odd),)}
+    assert [told.params.get("x") for told in loaded.history] == [0.5, None]
+    with sw.Study.resume(path, space=space) as resumed_study:
+        assert resumed_study.history[0].params["act"] == odd
+
+
+def test_a_table_of_what_a_file_cannot_hold_is_read_by_its_names(path):
+    rows = [{"act": (64, 32), "y": 1.0}, {"act": (128,), "y": 2.0}]
+    sw.Study(sw.Candidates(rows), lam=1, journal=path).close()
+    assert [row["act"] for row in sw.Study.load(path).domain.rows] == ["(64, 32)", "(128,)"]

@@ -9,7 +9,7 @@ from stopwise.core.beliefs.refits import RefitAtSizes, RefitWhenGrown
 from stopwise.errors import InputError, InputTypeError, JournalError
 from stopwise.record.events import TrialAmended
 from stopwise.record.journal import look_at
-from stopwise.record.outcomes import Failed, Pruned
+from stopwise.record.outcomes import Failed, Infeasible, Pruned
 from stopwise.study.external import ExternalStudy
 from tests.support.resuming import journal_lines, quietly_resumed
 from tests.support.sealing import sealed_again
@@ -135,6 +135,20 @@ def test_what_came_of_promises_is_counted_anew():
     assert [p.delivered for p in study.promises] == [gains[p.trial] for p in study.promises]
     study.amend(study.promises[0].trial, None)
     assert study.promises[0].delivered == 0.0
+
+
+def test_what_the_study_says_of_broken_limits_is_said_anew():
+    study = sw.Study(SPACE, lam=0.1, limits={"tox": (None, 3.0)}, surrogate="plain")
+    for message in ("", "batch 12"):
+        trial = study.ask()
+        study.tell(trial, 1.0, message=message, outcomes={"tox": 4.0})
+        for tox, beyond in [(9.0, "beyond its limits: tox is 9"), (2.5, ""), (4.0, None)]:
+            study.amend(trial, outcomes={"tox": tox})
+            if beyond is not None:
+                assert study.history[-1].message == (message or beyond)
+            assert study.history[-1].infeasible == (tox > 3.0)
+        study.amend(trial, message="again")
+        assert study.history[-1].outcome == Infeasible(1.0, "again")
 
 
 def test_limits_are_judged_anew():

@@ -7,6 +7,8 @@ import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.tools.progress.view import told, view_of
 from stopwise.tools.report._axis import number
+from stopwise.tools.report._facts import Facts
+from stopwise.tools.report._pictures import best_picture, costs_picture
 
 TABLE = sw.Candidates([{"x": i / 19} for i in range(20)])
 
@@ -49,6 +51,27 @@ def test_the_report_shows_infeasible_trials_apart(result, looking, tmp_path):
         assert wrong not in text
 
 
+@pytest.mark.parametrize(
+    ("noise", "word"), [(None, "infeasible"), (0.01, "measured beyond a limit")]
+)
+def test_tables_say_what_broke_a_limit_whatever_its_message(noise, word, tmp_path):
+    study = sw.Study(
+        TABLE, lam=1e-4, limits={"harm": (None, 1.0)}, surrogate="plain", n_initial=2, noise=noise
+    )
+    for i in (3, 12):
+        study.tell({"x": i / 19}, float(i), outcomes={"harm": i / 10}, message=f"batch {i}")
+    study.tell({"x": 1.0}, None)
+    text = study.result().report(tmp_path / "report.html").read_text()
+    trials = text.partition('id="trials"')[2]
+    rows = [part.partition("</tr>")[0] for part in trials.split('id="t')[1:]]
+    assert [word in row for row in rows] == [False, True, False]
+    assert ["batch" in row for row in rows] == [True, True, False]
+    assert [">failed<" in row for row in rows] == [False, False, True]
+    for picture in (best_picture(Facts(study)), costs_picture(Facts(study))):
+        assert picture.header[-1] == "status"
+        assert [row[-1] for row in picture.rows] == ["", word, "failed"]
+
+
 def test_the_report_names_limits_fallback_and_what_was_measured(result, tmp_path):
     text = result.report(tmp_path / "report.html").read_text()
     assert "Limit of harm" in text
@@ -81,6 +104,21 @@ def test_an_audit_judges_by_what_keeps_the_limits(result, looking):
     assert all(row.best >= result.best.value for row in audit.rows)
     with pytest.raises(InputError, match="no evaluation has kept all limits"):
         sw.audit(looking, lam=1e-4, n_initial=2)
+
+
+@pytest.mark.parametrize(
+    ("noise", "word"), [(None, "infeasible"), (0.01, "measured beyond a limit")]
+)
+def test_an_audit_says_how_many_broke_a_limit(noise, word):
+    study = sw.Study(TABLE, lam=1e-4, limits={"harm": (None, 1.0)}, surrogate="plain", noise=noise)
+    for i in (3, 6, 12, 16):
+        made = react({"x": i / 19})
+        study.tell({"x": i / 19}, made["value"], outcomes=made["outcomes"])
+    study.tell({"x": 1.0}, None)
+    audited = sw.audit(study, rules=["convergence"], n_initial=2)
+    said = f"5 evaluations, 1 of them without a value, 2 of them {word} (the first 2 with a value"
+    assert audited.heading.startswith(said)
+    assert (audited.n, audited.infeasible, audited.as_json()["infeasible"]) == (4, 2, 2)
 
 
 def test_an_audit_takes_over_the_status_quo():

@@ -109,8 +109,9 @@ def _measured(name: str, given: Any) -> float:  # noqa: ANN401  what the user te
     advice = "If it could not be measured the evaluation has failed: tell None as its value."
     value = as_number(f"the outcome {name!r}", given, advice)
     if not abs(value) < LARGEST_VALUE:
-        message = f"the outcome {name!r} is {shown(given)}, which cannot be modelled. {advice}"
-        raise InputError(message)
+        what = f"the outcome {name!r} is {shown(given)}, which cannot be modelled."
+        in_shell = "If it could not be measured the evaluation has failed: tell --failed REASON."
+        raise InputError(f"{what} {advice}").or_in_shell(f"{what} {in_shell}")
     return value
 
 

@@ -12,13 +12,13 @@ from stopwise.core.checks import checked_cost
 from stopwise.core.stages import Stages
 from stopwise.record.events import TrialAmended, TrialDropped
 from stopwise.record.history import Observation
-from stopwise.record.outcomes import Outcome
+from stopwise.record.outcomes import Outcome, outcome_of
 from stopwise.study.context import StudyContext
 from stopwise.study.exclusive import exclusive
 from stopwise.study.identifying import TrialGiven, pending_trial, told_trial
 from stopwise.study.promising import Promising
 from stopwise.study.readable import ReadableStudy
-from stopwise.study.telling import outcome_told
+from stopwise.study.telling import beyond_limits, outcome_told
 
 AS_TOLD: Final[Any] = type("AsTold", (), {"__repr__": lambda _: "as told"})()
 """Stands for what stays as it was told; None would be a failure."""
@@ -88,9 +88,17 @@ def _amended(  # what a report consists of
 ) -> Observation:
     """The observation with what is right."""
     measured = (told.outcomes or None) if outcomes is None else outcomes
-    given = told.outcome if value is AS_TOLD else value
+    given = _by_the_user(context, told) if value is AS_TOLD else value
     outcome, kept = told.outcome, told.outcomes
     if value is not AS_TOLD or outcomes is not None or message:
         outcome, kept = outcome_told(context, told.number, given, message, measured)
     paid = told.cost if cost is AS_TOLD else checked_cost(cost)
     return replace(told, outcome=outcome, cost=paid, outcomes=kept)
+
+
+def _by_the_user(context: StudyContext, told: Observation) -> Outcome:
+    """The outcome as it was told: without the message that the study has made of broken limits."""
+    made = beyond_limits(told.outcomes, context.options.limits)
+    if not (told.infeasible and told.message == made):
+        return told.outcome
+    return outcome_of(told.value)

@@ -106,11 +106,7 @@ def load(path: str | PathLike[str]) -> ResumedStudy:
     """Look at a journal; objects that a file cannot hold are replaced or left out, with a note."""
     content = look_at(path)
     with content.reading_header():
-        written = content.header["space"]
-        for name in lacks_choices(written):
-            entry = written["parameters"][name]
-            entry["choices"] = [c["own"] if isinstance(c, dict) else c for c in entry["choices"]]
-        space = space_from_json(written)
+        space = space_from_json(_with_names(content.header["space"]))
         values = option_values_from_json(content.options, ParamsCodec(as_domain(space)))
         domain = _domain(space, values)
     notes = []
@@ -133,6 +129,32 @@ def load(path: str | PathLike[str]) -> ResumedStudy:
             values[name] = [rule for rule in values[name] if not owned(rule)]
     values["stopping"] = values["stopping"] or ["immediate"]
     return ResumedStudy(space, StudyOptions.of(values), content.state(domain), tuple(notes), None)
+
+
+def _with_names(written: Json) -> Json:
+    """A space with the names of choices that a file cannot hold, in conditions and rows too."""
+
+    def listed(values: list[Json]) -> list[Json]:
+        return [value["own"] if isinstance(value, dict) else value for value in values]
+
+    named = {}
+    for name, entry in written["parameters"].items():
+        lists: dict[str, Json] = (
+            {"choices": listed(entry["choices"])} if "choices" in entry else {}
+        )
+        if "when" in entry:
+            lists["when"] = {parent: listed(values) for parent, values in entry["when"].items()}
+        named[name] = {**entry, **lists}
+    if "rows" not in written:
+        return {"parameters": named}
+    rows = [
+        {
+            name: named[name]["choices"][value["choice"]] if isinstance(value, dict) else value
+            for name, value in row.items()
+        }
+        for row in written["rows"]
+    ]
+    return {"parameters": named, "rows": rows}
 
 
 def _domain(space: Space, values: Mapping[str, Any]) -> Domain:

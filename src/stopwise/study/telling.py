@@ -18,7 +18,7 @@ from stopwise.core.checks import (
     checked_value,
 )
 from stopwise.core.numerics.limits import LARGEST_VALUE
-from stopwise.core.outcome_limits import broken_limits, checked_outcomes
+from stopwise.core.outcome_limits import Limits, broken_limits, checked_outcomes
 from stopwise.core.quantity import quantity
 from stopwise.errors import InputError, shown
 from stopwise.record.history import Observation, Trial
@@ -159,11 +159,17 @@ def outcome_told(
     if outcome.value is None:
         return outcome, checked_outcomes(given, None)
     measured = checked_outcomes(given, limits)
-    broken = broken_limits(measured, limits)
-    if not broken:
+    beyond = beyond_limits(measured, limits)
+    if not beyond:
         return outcome, measured
+    return Infeasible(outcome.value, outcome.message or beyond), measured
+
+
+def beyond_limits(measured: Mapping[str, float], limits: Limits | None) -> str:
+    """The message of an evaluation that breaks limits, where the user has none; else empty."""
+    broken = broken_limits(measured, limits)
     words = ", ".join(f"{name} is {quantity(measured[name])}" for name in broken)
-    return Infeasible(outcome.value, outcome.message or f"beyond its limits: {words}"), measured
+    return f"beyond its limits: {words}" if broken else ""
 
 
 def was_told(

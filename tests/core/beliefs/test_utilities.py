@@ -124,7 +124,14 @@ def test_one_that_turns_round_far_away_is_refused_when_it_is_met():
         (lambda: checked_utility(Sigmoid), "is no utility"),
         (lambda: utility_from_table({"kind": "step"}), "give one of sigmoid, threshold"),
         (lambda: utility_from_table({"kind": "linear", "high": 3}), "it has slope, unit"),
-        (lambda: utility_from_table({"kind": "sigmoid", "at": 3}), "a sigmoid needs more"),
+        (
+            lambda: utility_from_table({"kind": "sigmoid", "at": 3}),
+            "needs more: width is missing",
+        ),
+        (
+            lambda: utility_from_table({"kind": "threshold", "at": "90"}),
+            r"^threshold\(at\) must be a real number, got '90' \(str\)",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_can(make, message):

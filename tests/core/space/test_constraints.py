@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Known constraints: expressions mean what Python means by them, and nothing else is run."""
 
+import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -115,6 +117,43 @@ def test_what_holds_and_what_cannot_be_computed_does_not(text, params, holds):
 def test_nothing_else_is_an_expression(text):
     with pytest.raises(InputError):
         parsed(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        ("kind == 'x' or 'y'", "write kind == 'y', or kind in ['x', 'y']"),
+        ("n == 1 or 2", "write n == 2, or n in [1, 2]"),
+        ("0 < n <= 1 or 2 or n > 5", "write n <= 2"),
+        ("`svm/C` != 1 and -2", "write `svm/C` != -2"),
+        ("a <= 1 and (b + 1)", "write a <= b + 1"),
+        ("'x' or kind == 'x'", "compare it"),
+        ("kind in ['x'] or ['y']", "compare it"),
+        ("not (a - b)", "compare it"),
+        ("a + b", "must give True or False"),
+        ("'x'", "must give True or False"),
+        ("-a", "must give True or False"),
+    ],
+)
+def test_what_is_no_truth_value_is_refused_with_what_to_write(text, instead):
+    with pytest.raises(InputTypeError, match=re.escape(instead)):
+        parsed(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a <= 0.5 and a", "not a", "kind == 'x' or kind", "a < 0 or max(a, b)"]
+)
+def test_a_parameter_that_is_no_truth_value_is_refused(text):
+    with pytest.raises(InputTypeError, match=r"takes .* for true or false, and it is .* compare"):
+        as_domain(SPACE, checked_constraints(text))
+
+
+def test_flags_are_truth_values():
+    space = {"b": Categorical([True, False]), "n": Integer(0, 1), "m": Categorical([1, 0])}
+    domain = as_domain(space, checked_constraints(["b or not n", "m and True or n"]))
+    found = [(row["b"], row["n"], row["m"]) for row in domain.decode(domain.points)]
+    flags = itertools.product([True, False], [0, 1], [1, 0])
+    assert sorted(found) == sorted(f for f in flags if (f[0] or not f[1]) and (f[2] or f[1]))
 
 
 def test_texts_and_numbers_are_not_mixed():

@@ -332,6 +332,10 @@ def test_a_configuration_told_again_by_its_params_is_asked_about(begin):
         (("tell", "JOURNAL", "zero", "1"), "a whole number, as `ask` gave it, not 'zero'"),
         (("tell", "JOURNAL", "0", "1"), "so tell it with --cost"),
         (("tell", "JOURNAL", "0", "1", "--outcome", "harm"), "toxicity=3.2"),
+        (
+            ("tell", "JOURNAL", "0", "1", "--cost", "1", "--outcome", "a=7", "--outcome", "a=.1"),
+            "--outcome a is given more than once (a=7, a=.1)",
+        ),
         (("tell", "JOURNAL", "0", "1", "--params", "{}"), "--params goes with `new`"),
         (("tell", "JOURNAL", "new", "1"), "--params goes with `new`"),
         (("tell", "JOURNAL", "new", "1", "--params", "{"), "is not JSON"),
@@ -507,12 +511,21 @@ def test_a_wrong_report_is_amended(begin):
     assert (told.message, told.cost) == ("wrong flask", 7.0)
 
 
+def test_an_outcome_that_was_not_measured_is_told_as_a_failure(begin):
+    journal = begin("[limits]\nharm = [-inf, 3.0]\n", "--lam", "0.01")
+    stopwise("ask", journal)
+    done = stopwise("tell", journal, 0, "31", "--cost", "5", "--outcome", "harm=nan")
+    assert (done.code, "the evaluation has failed: tell --failed REASON" in done.err) == (2, True)
+    assert "None" not in done.err
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ((), "nothing is amended"),
         (("--value", "1", "--failed", "x"), "not both"),
         (("--outcome", "harm"), "toxicity=3.2"),
+        (("--outcome", "harm=1", "--outcome", "harm=1"), "is given more than once"),
     ],
 )
 def test_what_cannot_be_amended_is_exit_code_2(begin, options, words):

@@ -178,3 +178,25 @@ def test_an_argument_about_an_inactive_parameter_is_left_out():
         "deep",
         "--lr=0.1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "without"),
+    [
+        (["p", "--depth", "{depth}", "-v"], ["p", "-v"]),
+        (["p", "--size", "{n}x{depth}"], ["p"]),
+        (["p", "--depth={depth}", "-v"], ["p", "-v"]),
+        (["p", "-v", "--depth={depth}"], ["p", "-v"]),  # not the value of a flag
+        (["p", "--fast=1", "{depth}"], ["p", "--fast=1"]),
+        (["p", "-n{n}", "{depth}"], ["p", "-n3"]),
+        (["p", "--", "{depth}", "{n}"], ["p", "--", "3"]),
+        (["p", "--", "-v", "{depth}"], ["p", "--", "-v"]),
+        (["p", "--range", "-1", "{depth}"], ["p", "--range", "-1"]),
+        (["p", "-", "{depth}"], ["p", "-"]),
+        (["p", "--mode", "{{depth}}", "{depth}"], ["p", "--mode", "{depth}"]),
+    ],
+)
+def test_a_flag_goes_with_the_value_that_does_not_exist(command, without):
+    assert arguments(command, "stdin", {"n": 3}, BUILT_IN) == without
+    there = arguments(command, "stdin", {"n": 3, "depth": 5}, BUILT_IN)
+    assert len(there) == len(command)

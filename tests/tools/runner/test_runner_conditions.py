@@ -76,3 +76,10 @@ def test_one_constraint_needs_no_list(loaded):
     )
     with pytest.raises(InputError, match=r"tune\.toml, line 2: .*write <= for at most"):
         loaded("\n".join([lines[0], 'constraints = "lr =< 1"', *lines[5:]]))
+
+
+def test_a_program_gets_no_flag_without_its_value(loaded):
+    apart = CONDITIONAL.replace('"--depth={depth}"', '"--depth", "{depth}"')
+    lines = [line for line in description(loaded(apart)).splitlines() if "would run: " in line]
+    assert sorted(" --depth " in line for line in lines) == [False, True]
+    assert sum("without depth" in line for line in lines) <= 1  # else the first one has none

@@ -119,6 +119,46 @@ def test_check_lists_limits_and_what_search_says(configured):
         assert f"[search] {said}." in text
 
 
+def test_check_says_what_noise_means_beside_limits(configured):
+    text = description(configured(further='noise = "learn"'))
+    assert '[search] noise = "learn".' in text
+    assert "The best trial is believed to keep harm at most 1," in text
+    assert "it may have been measured beyond one" in text
+    assert "measured beyond" not in description(configured())
+
+
+def test_check_says_what_changes_nothing(configured):
+    noisy = "noise = 0.1\nreplicates = true"
+    assert "[search] replicates = true." in description(configured(further=noisy))
+    beside = description(configured(further=f"{noisy}\nfallback = 1.0"))
+    assert "[search] replicates = true, which changes nothing: beside a fallback" in beside
+    utility = '[utility]\nkind = "linear"\nslope = 3.0\n'
+    by_worth = description(configured(further=f"{noisy}\n{utility}"))
+    assert "[search] replicates = true, which changes nothing: beside [utility]" in by_worth
+
+
+@pytest.mark.parametrize(
+    ("top", "further", "said"),
+    [
+        ("", "", True),
+        ("", 'stopping = ["pbgi", "convergence"]', True),
+        ("max_trials = 6", "", False),
+        ("budget = 6", "", False),
+        ("", "fallback = 0.5", False),
+        ("", 'stopping = ["pbgi", { rule = "fixed", n = 9 }]', False),
+    ],
+)
+def test_check_says_where_cost_has_no_bound(configured, top, further, said):
+    path = configured(further=further).path
+    path.write_text(path.read_text().replace("max_trials = 6", top))
+    text = description(load(path))
+    assert ("all limits pbgi" in text) == said
+    assert ("the cost of the run has no bound: give a budget or max_trials" in text) == said
+    endless = path.read_text().replace("harm = [-inf, 1.0]", "").replace("fallback = 0.5", "")
+    path.write_text(endless)
+    assert "the cost of the run has no bound" not in description(load(path))
+
+
 def test_limits_must_not_change_and_the_error_says_so(configured):
     config = configured()
     new_study(config, journal=config.journal).close()

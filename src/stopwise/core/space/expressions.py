@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stopwise.errors import InputError, shown
+from stopwise.core.space.truth_values import check_truth_values, truth, written
+from stopwise.errors import InputError, InputTypeError, shown
 
 Evaluate = Callable[[Mapping[str, Any]], Any]
 
@@ -121,7 +122,8 @@ def parsed(text: str) -> Expression:
             if isinstance(node, ast.Name):
                 node.id = standing_for.get(node.id, node.id)
         names: set[str] = set()
-        evaluate = _built(tree.body, names, plain)
+        evaluate = _built(tree.body, names, text)
+        check_truth_values(tree.body, text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
@@ -161,6 +163,8 @@ def _guarded(evaluate: Evaluate, text: str) -> Evaluate:
     def guarded(params: Mapping[str, Any]) -> Any:  # noqa: ANN401  any value
         try:
             return evaluate(params)
+        except InputTypeError:
+            raise  # it says what to write
         except (ArithmeticError, ValueError):
             return False  # it has no value there, so it does not hold
         except TypeError as error:
@@ -181,7 +185,7 @@ def _built(node: ast.expr, names: set[str], text: str) -> Evaluate:
 
 
 def _refused(node: ast.AST, text: str) -> InputError:
-    part = ast.get_source_segment(text.strip(), node) or type(node).__name__
+    part = written(node)
     return InputError(
         f"the expression {text!r} contains {part!r}, which is not allowed{_meant(part)}; allowed "
         f"are {_ALLOWED}. Give a function for anything else"
@@ -207,9 +211,10 @@ def _list(node: ast.List | ast.Tuple, names: set[str], text: str) -> Evaluate:
 
 
 def _unary(node: ast.UnaryOp, names: set[str], text: str) -> Evaluate:
-    inner = _built(node.operand, names, text)
     if isinstance(node.op, ast.Not):
-        return lambda params: not inner(params)
+        negated = _truth(node.operand, names, text)
+        return lambda params: not negated(params)
+    inner = _built(node.operand, names, text)
     if isinstance(node.op, ast.USub):
         return lambda params: -inner(params)
     raise _refused(node, text)
@@ -229,8 +234,17 @@ def _binary(node: ast.BinOp, names: set[str], text: str) -> Evaluate:
     return lambda params: compute(number(left(params)), number(right(params)))
 
 
+def _truth(node: ast.expr, names: set[str], text: str) -> Callable[[Mapping[str, Any]], bool]:
+    """An operand of and, or and not; comparisons give truth values, names and calls may not."""
+    inner = _built(node, names, text)
+    if not isinstance(node, ast.Name | ast.Call):
+        return inner
+    part = written(node)
+    return lambda params: truth(inner(params), part, text)
+
+
 def _boolean(node: ast.BoolOp, names: set[str], text: str) -> Evaluate:
-    parts = [_built(part, names, text) for part in node.values]
+    parts = [_truth(part, names, text) for part in node.values]
     every = isinstance(node.op, ast.And)
     return lambda params: (all if every else any)(part(params) for part in parts)
 

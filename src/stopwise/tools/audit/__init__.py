@@ -264,6 +264,7 @@ def _audit_of(
         study.options.units,
         len(history) - len(values),
         curves,
+        sum(o.infeasible for o in history),
     )
 
 

@@ -17,6 +17,7 @@ from stopwise.record.promises import Promises
 from stopwise.stopping.verdict import Verdict
 from stopwise.study.external import ExternalStudy
 from stopwise.study.lam_ladder import LamLadder
+from stopwise.study.measured_beyond import beyond_words
 from stopwise.tools.audit._aligned import aligned
 from stopwise.tools.audit._curves import CurveAudit
 from stopwise.tools.audit._inferred_space import described
@@ -75,6 +76,7 @@ class Audit:
         units: The names and units of values and costs.
         without_value: Evaluations that failed or were pruned; they were paid for, too.
         curves: Where trials of another package reported on the way, what came of each stage.
+        infeasible: Evaluations with a value that were measured beyond a limit.
     """
 
     rows: tuple[Audited, ...]
@@ -91,6 +93,7 @@ class Audit:
     units: AnswerUnits = PLAIN
     without_value: int = 0
     curves: CurveAudit | None = None
+    infeasible: int = 0
 
     def __getitem__(self, rule: str) -> Audited:
         """The row of a rule."""
@@ -107,9 +110,13 @@ class Audit:
         worth = "" if self.lam is None else f", lam = {quantity(self.lam)}"
         gained = self.units.value_name if self.study is None else self.study.options.gain_unit
         kept = f"; {self.promises.words(gained)}" if self.promises.told else ""
-        without = of_value = ""
-        if self.without_value:
-            without, of_value = f", {self.without_value} of them without a value", " with a value"
+        counted = {
+            "without a value": self.without_value,
+            beyond_words(self.units): self.infeasible,
+        }
+        odd = [f"{count} of them {what}" for what, count in counted.items() if count]
+        without = "".join(f", {each}" for each in odd)
+        of_value = " with a value" if self.without_value else ""
         count = "" if self.n_initial == 1 else f" {self.n_initial}"
         first = f"the first{count}{of_value} {'is' if self.n_initial == 1 else 'are'}"
         return (
@@ -174,6 +181,7 @@ class Audit:
         return {
             "n": self.n,
             "without_value": self.without_value,
+            "infeasible": self.infeasible,
             "n_initial": self.n_initial,
             "spent": self.spent,
             "best": self.best,

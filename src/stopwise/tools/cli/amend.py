@@ -10,7 +10,7 @@ import typer
 from stopwise.errors import InputError
 from stopwise.tools.cli._output import say
 from stopwise.tools.cli._studies import WAIT, Journal, Wait, opened
-from stopwise.tools.cli.tell import outcome_of, said
+from stopwise.tools.cli.tell import outcomes_of, said
 
 
 def amend(
@@ -41,7 +41,7 @@ def amend(
             raise InputError("give --value or --failed, not both.")
         changes["value"] = Failed(failed)
     if outcome:
-        changes["outcomes"] = dict(map(outcome_of, outcome))
+        changes["outcomes"] = outcomes_of(outcome)
     if not changes:
         raise InputError("nothing is amended: give --value, --failed, --cost or --outcome.")
     with opened(journal, wait) as study:

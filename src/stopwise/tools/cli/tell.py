@@ -66,7 +66,7 @@ def tell(  # long: typer wants each option with its help
     """
     with opened(journal, wait, **({"off_table": True} if off_table else {})) as study:
         trial = _trial(number, params)
-        measured = dict(map(outcome_of, outcome or [])) or None
+        measured = outcomes_of(outcome or []) or None
         before = len(study.history)
         told = _value(value, failed)
         study.tell(trial, told, cost, charge=charge, outcomes=measured, step=step)
@@ -129,12 +129,22 @@ def _value(value: str | None, failed: str | None) -> float | Outcome:
     return _number("the value", value)
 
 
-def outcome_of(given: str) -> tuple[str, float]:
-    """A measured outcome, from ``NAME=NUMBER``."""
-    name, equals, value = given.partition("=")
-    if not (name and equals):
-        raise InputError(f"--outcome {given!r}: give a name and a number: toxicity=3.2")
-    return name, _number(f"--outcome {name}", value)
+def outcomes_of(given: list[str]) -> dict[str, float]:
+    """Measured outcomes, each from ``NAME=NUMBER``; one that is given twice is refused."""
+    measured: dict[str, float] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not (name and equals):
+            raise InputError(f"--outcome {each!r}: give a name and a number: toxicity=3.2")
+        if name in measured:
+            same = ", ".join(text for text in given if text.partition("=")[0] == name)
+            message = (
+                f"--outcome {name} is given more than once ({same}): give each outcome once. What"
+                " was measured several times is told as one number, such as the mean."
+            )
+            raise InputError(message)
+        measured[name] = _number(f"--outcome {name}", value)
+    return measured
 
 
 def _whole(given: str) -> int:

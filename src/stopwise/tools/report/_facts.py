@@ -12,8 +12,10 @@ from typing import Any
 from stopwise.core.snapshot import Snapshot
 from stopwise.core.units import AnswerUnits
 from stopwise.record.history import Observation
+from stopwise.record.outcomes import Completed, Infeasible, Pruned
 from stopwise.study import Study
 from stopwise.study.lam_ladder import own_lam
+from stopwise.study.measured_beyond import beyond_words
 from stopwise.study.result import Best, Result
 from stopwise.tools.report._axis import number
 from stopwise.tools.report._markup import shortened
@@ -90,6 +92,15 @@ class Facts:
     def succeeded(self) -> list[Step]:
         """The evaluations that gave a value; the n-th is that of n observations."""
         return [step for step in self.steps if not step.trial.failed]
+
+    def status(self, step: Step) -> str:
+        """How an evaluation ended, in a word; empty where it gave a value within all limits."""
+        outcome = step.trial.outcome
+        if isinstance(outcome, Infeasible):
+            return beyond_words(self.names)
+        if isinstance(outcome, Completed):
+            return ""
+        return "pruned" if isinstance(outcome, Pruned) else "failed"
 
     @property
     def nothing_yet(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,8 +27,9 @@ def best_picture(facts: Facts) -> Picture:
     done = facts.succeeded
     if not done:
         return Picture("best", title, facts.nothing_yet)
-    values = [float(step.trial.value or 0.0) for step in done]
-    values += [value for _, value in facts.marked if facts.names.noisy]  # maybe beyond the others
+    # With noise the value of the best may be beyond the others.
+    believed = [value for _, value in facts.marked] if facts.names.noisy else []
+    values = [*(float(step.trial.value or 0.0) for step in done), *believed]
     y, positions = _robust(values, facts.sign, facts.names.value_label)
     beyond = {done[i].at for i in positions if i < len(done)}
     shown = _shown(facts.steps)
@@ -35,10 +37,7 @@ def best_picture(facts: Facts) -> Picture:
     reach = [0.0, facts.steps[-1].spent, budget or 0.0]
     by, unit = facts.names.for_axis(max(reach))
     chart = Chart(axis_of([r / by for r in reach], titled("spent", unit), log=False), y)
-    best = [(s.spent / by, s.best) for s in facts.steps if s.best is not None]
-    if best:
-        chart.line(best, "a", steps=True)
-        chart.key(f"{facts.names.best} so far", "a")
+    _line_of_best(chart, facts, by)
     points = [(s.spent / by, s.trial.value, s) for s in shown if s.trial.value is not None]
     near, far_off = ([p for p in points if (p[2].at in beyond) == far] for far in (False, True))
     _trial_points(chart, near, "beyond a limit" if facts.names.noisy else "infeasible")
@@ -50,9 +49,27 @@ def best_picture(facts: Facts) -> Picture:
         chart.key("budget", "t")
     words = _best_words(facts, len(beyond))
     rows = [(s.trial.number, s.spent, s.trial.value, s.best) for s in shown]
-    spent = titled("spent", facts.names.cost_unit)
-    header = ("trial", spent, facts.names.value_label, f"{facts.names.best} so far")
-    return Picture("best", title, words, chart.svg(f"{title}. {words}"), header, rows)
+    labels = (titled("spent", facts.names.cost_unit), facts.names.value_label)
+    header = ("trial", *labels, f"{facts.names.best} so far")
+    picture = Picture("best", title, words, chart.svg(f"{title}. {words}"), header, rows)
+    return _with_status(picture, facts, shown)
+
+
+def _with_status(picture: Picture, facts: Facts, steps: Sequence[Step]) -> Picture:
+    """A picture with a column of how each evaluation ended, if any failed or broke a limit."""
+    status = [facts.status(step) for step in steps]
+    if not any(status):
+        return picture
+    rows = [(*row, said) for row, said in zip(picture.rows, status, strict=True)]
+    return replace(picture, header=(*picture.header, "status"), rows=rows)
+
+
+def _line_of_best(chart: Chart, facts: Facts, by: float) -> None:
+    """The best value so far; costs are divided by ``by``."""
+    best = [(s.spent / by, s.best) for s in facts.steps if s.best is not None]
+    if best:
+        chart.line(best, "a", steps=True)
+        chart.key(f"{facts.names.best} so far", "a")
 
 
 def _mark_best(chart: Chart, facts: Facts, by: float) -> None:
@@ -182,7 +199,8 @@ def costs_picture(facts: Facts) -> Picture:
     unit = facts.names.cost_unit
     costs = (titled(f"{kind} cost", unit) for kind in ("expected", "actual"))
     header = ("evaluations", "trial", *costs)
-    return Picture("costs", title, words, chart.svg(f"{title}. {words}"), header, rows)
+    picture = Picture("costs", title, words, chart.svg(f"{title}. {words}"), header, rows)
+    return _with_status(picture, facts, shown)
 
 
 def _cost_words(facts: Facts) -> str:

@@ -18,6 +18,7 @@ _MOST_CELLS = 12_000  # of the table of trials: some 500 trials of 15 parameters
 _MANY = 9  # columns of which a sheet of paper holds no more
 _LONGEST = 300  # characters of a message
 _OUTCOME = "n outcome"  # the class of the cells of a measured outcome
+_STATUS = "status"  # the class of the cells that say how an evaluation ended
 _LONGEST_VALUE = 80  # characters of a choice
 
 
@@ -78,6 +79,8 @@ def trials_table(facts: Facts, codec: Mixed) -> tuple[Markup, str]:
     measured = (name for step in steps for name in step.trial.outcomes)
     outcomes = dict.fromkeys((*(facts.study.options.limits or ()), *measured))
     columns += [(name, _OUTCOME) for name in outcomes]
+    if any(step.trial.infeasible for step in steps):
+        columns.append(("status", _STATUS))
     if any(_remark(step) for step in steps):
         columns.append(("message", "long"))
     head = [
@@ -86,21 +89,28 @@ def trials_table(facts: Facts, codec: Mixed) -> tuple[Markup, str]:
     ]
     best = facts.result.best
     number = None if best is None else best.number
-    rows = [_row(step, columns[3:], best=step.trial.number == number) for step in shown]
+    rows = [
+        _row(step, columns[3:], facts.status(step), best=step.trial.number == number)
+        for step in shown
+    ]
     body = el("tbody", *rows)
     crowd = "many" if len(columns) > _MANY else None
     return el("table", el("thead", el("tr", *head)), body, id="trials", class_=crowd), note
 
 
-def _row(step: Step, columns: Sequence[tuple[str, str | None]], *, best: bool) -> Markup:
+def _row(
+    step: Step, columns: Sequence[tuple[str, str | None]], status: str, *, best: bool
+) -> Markup:
     trial = step.trial
     cells = [
-        el("td", "failed", class_="n") if trial.value is None else _td(trial.value, exact=True),
+        el("td", status, class_="n") if trial.value is None else _td(trial.value, exact=True),
         _td(trial.cost, exact=True),
     ]
     for name, kind in columns:
         if kind == "long":
             cells.append(el("td", shortened(_remark(step), _LONGEST), class_=kind))
+        elif kind == _STATUS:
+            cells.append(el("td", status, class_=kind))
         elif kind == _OUTCOME:
             cells.append(_td(trial.outcomes.get(name), exact=True))
         else:

@@ -12,12 +12,15 @@ from stopwise.core.checks import Bounds
 from stopwise.core.numerics.limits import as_amount
 from stopwise.core.outcome_limits import in_words
 from stopwise.core.quantity import quantity
+from stopwise.core.space import Finite
 from stopwise.core.space.conditions import said
 from stopwise.core.units import SECONDS, amount
 from stopwise.errors import InputError
 from stopwise.integrations.foreign_files import read_journal
 from stopwise.record.history import Trial
 from stopwise.record.journal import has_begun
+from stopwise.stopping.signals import EVALUATIONS
+from stopwise.study import Study
 from stopwise.study.lam_ladder import lam_ladder
 from stopwise.tools.runner.config import Config
 from stopwise.tools.runner.config_changes import changes
@@ -72,11 +75,12 @@ def description(config: Config) -> str:
             if trials
             else [f"It would end before its first trial: {verdict.reason}."]
         ),
+        *_other_forms(config, trials),
         *_conditions(config),
         *_measures(config),
         *_stages(config),
         *(_prices(config, study.options.bounds) if is_new else _ladder(config)),
-        *_limits(config),
+        *_limits(config, study),
         *(_design(trials, learned=config.cost.kind != "none") if is_new else ()),
         *_files(config, changed),
     ]
@@ -84,18 +88,34 @@ def description(config: Config) -> str:
 
 
 def _program(config: Config, first: Trial, which: str) -> Iterator[str]:
-    folder = config.trials / f"{first.number:04}"
-    builtin = builtin_values(str(folder.relative_to(config.path.parent)), first.number)
-    if config.stages is not None and config.stages.names:
-        checkpoint = checkpoint_of(config, first.number).relative_to(config.path.parent)
-        first_step = config.stages.stages.steps[0]
-        builtin |= dict(zip(config.stages.names, (str(checkpoint), first_step), strict=True))
-    argv = arguments(config.command, config.channel, first.params, builtin)
-    yield f"{which} would run: {shlex.join(argv)}"
+    yield f"{which} would run: {_command_line(config, first)}"
     if config.channel != "arguments":
         where = "environment" if config.channel == "environment" else "standard input, as JSON"
         yield f"  with, in its {where}: {shown_params(first.params)}"
     yield f"  in the folder {Path(config.directory)}, {config.workers} at a time."
+
+
+def _command_line(config: Config, trial: Trial) -> str:
+    folder = config.trials / f"{trial.number:04}"
+    builtin = builtin_values(str(folder.relative_to(config.path.parent)), trial.number)
+    if config.stages is not None and config.stages.names:
+        checkpoint = checkpoint_of(config, trial.number).relative_to(config.path.parent)
+        first_step = config.stages.stages.steps[0]
+        builtin |= dict(zip(config.stages.names, (str(checkpoint), first_step), strict=True))
+    return shlex.join(arguments(config.command, config.channel, trial.params, builtin))
+
+
+def _other_forms(config: Config, trials: list[Trial]) -> Iterator[str]:
+    """The command where other parameters exist than in the first trial, once for each such set."""
+    passed = {name for template in config.command for name in mentioned(template)}
+    if config.channel == "arguments":
+        passed = set(config.space)
+    forms = {frozenset(passed.intersection(t.params)): t for t in reversed(trials)}
+    for exist, trial in reversed(forms.items()):
+        if trial.number != trials[0].number:
+            lacking = ", ".join(name for name in config.space if name in passed - exist)
+            where = f"without {lacking}" if lacking else "with all parameters"
+            yield f"Trial {trial.number}, {where}, would run: {_command_line(config, trial)}"
 
 
 def _conditions(config: Config) -> Iterator[str]:
@@ -104,8 +124,15 @@ def _conditions(config: Config) -> Iterator[str]:
             yield f"  {name} is passed only when {said(parameter)}."
     for constraint in config.constraints:
         yield f"Every trial satisfies {constraint}."
+    noisy = config.search.noise is not None
+    keeps = "is believed to keep" if noisy else "keeps"
     for name, bounds in (config.limits or {}).items():
-        yield f"The best trial keeps {name} {in_words(bounds)}, which is read beside the value."
+        yield f"The best trial {keeps} {name} {in_words(bounds)}, which is read beside the value."
+    if config.limits and noisy:
+        yield (
+            "  With noise a trial counts that keeps all limits with a probability of one half or"
+            " more: it may have been measured beyond one."
+        )
 
 
 def _measures(config: Config) -> Iterator[str]:
@@ -187,15 +214,15 @@ def _prices(config: Config, bounds: Bounds | None) -> Iterator[str]:
         yield f"Within the bounds of the value nothing is worth more than {most} in all."
 
 
-def _limits(config: Config) -> Iterator[str]:
+def _limits(config: Config, study: Study) -> Iterator[str]:
     search = config.search
     names = ", ".join(rule.name for rule in search.stopping)
     untold = config.worth is None and config.utility is None
     by_budget = untold and config.budget is not None and search.is_default_rule
-    for name, value in search.further.items():
-        yield f"[search] {name} = {shown(value)}."
+    yield from _settings(config)
     counted = "the number of trials" if config.trials_decide else names
     yield f"It stops by {'the budget' if by_budget else counted}."
+    yield from _before_limits_are_kept(study)
     if config.budget is not None:
         yield f"At most {config.cost.words(config.budget)} are spent."
     if config.max_trials is not None:
@@ -208,6 +235,39 @@ def _limits(config: Config) -> Iterator[str]:
     yield (
         f"A trial that fails is {retried}recorded and not repeated;"
         f" {config.failures.stop_after} in a row end the run."
+    )
+
+
+def _settings(config: Config) -> Iterator[str]:
+    """What [search] says beside what has a line of its own, and what of it changes nothing."""
+    search = config.search
+    noise = {} if search.noise is None else {"noise": search.noise}
+    besides = "[utility]" if config.utility is not None else ""
+    besides = besides or "a fallback" * ("fallback" in search.further)
+    for name, value in {**noise, **search.further}.items():
+        inert = (
+            f", which changes nothing: beside {besides} what knowing a configuration better is"
+            " worth cannot be told"
+        )
+        has_none = name == "replicates" and value and besides
+        yield f"[search] {name} = {shown(value)}{inert if has_none else ''}."
+
+
+def _before_limits_are_kept(study: Study) -> Iterator[str]:
+    """That nothing bounds what is spent, where that is so until a trial keeps all limits."""
+    options = study.options
+    bounded = (options.fallback, study.budget, options.max_trials) != (None, None, None)
+    counts = any(rule.key == EVALUATIONS.key for rule in study.rules)
+    if options.limits is None or bounded or counts:
+        return
+    names = " and ".join(rule.name for rule in study.rules)
+    kept = "keeps" if options.noise is None else "is believed to keep"
+    most = "the cost of the run has no bound"
+    if isinstance(study.domain, Finite):
+        most = f"it may try all {len(study.domain)} configurations"
+    yield (
+        f"  Until a trial {kept} all limits {names} cannot stop it, and {most}: give a budget or"
+        " max_trials, or in [search] a fallback, the value that you have if no trial keeps them."
     )
 
 

@@ -78,15 +78,33 @@ def arguments(
 ) -> list[str]:
     """The whole command line of a trial, one element an argument.
 
-    An argument that mentions an inactive parameter is left out.
+    An argument that mentions an inactive parameter is left out, with the flag that it follows.
     """
     values = {**builtin, **params}
-    present = [t for t in command if all(name in values for name in mentioned(t))]
-    argv = [filled(template, values) for template in present]
+    argv = [filled(template, values) for template in _present(command, values)]
     if channel == "arguments":
         named = {name for template in command for name in mentioned(template)}
         argv += [f"--{name}={as_text(v)}" for name, v in params.items() if name not in named]
     return argv
+
+
+def _present(command: Sequence[str], values: Mapping[str, Any]) -> list[str]:
+    """The arguments that mention only what there is, without flags whose value is left out."""
+    lacking = [any(name not in values for name in mentioned(t)) for t in command]
+    begins = [t.startswith("-") for t in command]
+    orphaned = [
+        lacking[after] and not begins[after] and _is_flag(command, after - 1)
+        for after in range(1, len(command))
+    ]
+    kept = zip(command, lacking, [*orphaned, False], strict=True)
+    return [template for template, lacks, lost in kept if not (lacks or lost)]
+
+
+def _is_flag(command: Sequence[str], index: int) -> bool:
+    """Whether an argument is an option in full: ``--depth``, and neither ``--`` nor a number."""
+    template = command[index]
+    is_option = re.match(r"--?[^-\d.]", template) and not mentioned(template)
+    return bool(is_option) and "=" not in template and "--" not in command[:index]
 
 
 def variables(

@@ -8,6 +8,7 @@ know it by its name.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import MISSING, fields
 from typing import Any
 
 from stopwise.core.beliefs.utilities._checks import checked_within
@@ -70,9 +71,11 @@ def utility_from_table(table: Mapping[str, Any]) -> Utility:
     if unknown:
         message = f"{unknown[0]!r} is no part of a {kind}; it has {', '.join(allowed)}."
         raise InputError(message)
-    try:
-        utility: Utility = made(**parameters)
-    except TypeError as error:
-        message = f"a {kind} needs more: {error}; it has {', '.join(allowed)}."
-        raise InputError(message) from None
+    needed = [f.name for f in fields(made) if f.default is MISSING]
+    lacking = [name for name in needed if name not in parameters]
+    if lacking:
+        missing = f"{' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing"
+        message = f"a {kind} needs more: {missing}; it has {', '.join(allowed)}."
+        raise InputError(message)
+    utility: Utility = made(**parameters)
     return utility
