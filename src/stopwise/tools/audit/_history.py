@@ -32,6 +32,7 @@ from stopwise.tools.audit._inferred_space import (
 from stopwise.tools.audit._table import (
     Row,
     column,
+    is_missing,
     is_number,
     naming,
     naming_failed,
@@ -123,7 +124,9 @@ class HistoryReader:
             read = AuditedHistory(history, varied, said, *_of_study(data))
             return read._replace(direction=data.direction) if isinstance(data, Told) else read
         rows = [dict(o.params) for o in history]
-        space, notes = self._inferred(rows, list(rows[0]))
+        shared = [name for name in rows[0] if all(name in row for row in rows)]
+        space, notes = self._inferred(rows, shared)
+        notes += not_in_all(rows, shared)
         told = [replace(o, params=as_told(dict(o.params), space), charged=True) for o in history]
         return AuditedHistory(History(tuple(told)), space, tuple(notes), *_of_study(data))
 
@@ -145,6 +148,9 @@ class HistoryReader:
             notes.append(naming_failed(failed, rows, str(self.cost)))
         if odd:
             notes.append(naming(odd, rows, self.cost))
+        if self.space is None:
+            notes += sometimes_missing(rows, names, odd)
+            notes += [] if self.params is not None else not_in_all(rows, list(rows[0]))
         if len(odd) + len(failed) == len(rows):
             raise _nothing([*notes, *unusable])
         if odd:
@@ -183,6 +189,29 @@ class HistoryReader:
         return infer_space(
             rows, names, log=self.log, bounds=self.bounds, named=self.params is not None
         )
+
+
+_SOMETIMES = (
+    "one that exists only sometimes is kept by space=, in which it has its condition, when="
+)
+
+
+def not_in_all(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """A note on columns that are left out because not all rows have them."""
+    others = {name: None for row in rows for name in row if name not in names}
+    if not others:
+        return []
+    columns = ", ".join(map(repr, others))
+    are = "column is" if len(others) == 1 else "columns are"
+    return [f"{len(others)} {are} left out, as not all rows have them ({columns}): {_SOMETIMES}"]
+
+
+def sometimes_missing(
+    rows: Sequence[Row], names: Sequence[str], odd: Mapping[int, str]
+) -> list[str]:
+    """What keeps the rows that are left out because parameters are missing in them."""
+    lacking = {name for at in odd for name in names if is_missing(rows[at].get(name))}
+    return [f"in rows that are left out, parameters are missing: {_SOMETIMES}"] if lacking else []
 
 
 def odd_columns(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
