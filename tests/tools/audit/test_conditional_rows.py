@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Audits of rows with parameters that exist only sometimes, and over constrained ground."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -74,7 +76,10 @@ def test_a_bare_history_says_what_it_drops():
 def constrained_rows():
     rng = np.random.default_rng(0)
     rows = [{"a": float(a), "b": float(b)} for a, b in rng.random((16, 2)) if a + b <= 1]
-    return [{**row, "value": -row["a"] - row["b"], "cost": 1.0} for row in rows]
+    return [
+        {**row, "value": 0.2 * math.sin(8.0 * row["a"]) - row["a"] - row["b"], "cost": 1.0}
+        for row in rows
+    ]
 
 
 def test_constraints_of_an_audit_hold_of_what_could_still_be_evaluated(tmp_path):
