@@ -14,7 +14,6 @@ from stopwise.core.checks import Bounds, checked_whole
 from stopwise.core.other_names import says_its_options
 from stopwise.core.search.supremum import Search
 from stopwise.core.space import Space
-from stopwise.core.space.constraints import check_names
 from stopwise.core.units import AnswerUnits
 from stopwise.errors import InputError
 from stopwise.record.history import History
@@ -29,7 +28,13 @@ from stopwise.study.lam_ladder import LamLadder, lam_ladder, told_with
 from stopwise.study.options import Constraints
 from stopwise.tools.audit._curves import CurveAudit, audit_curves
 from stopwise.tools.audit._foreign_curves import audit_of_foreign
-from stopwise.tools.audit._given import chosen_rules, direction_of, plainly, split_bounds
+from stopwise.tools.audit._given import (
+    chosen_rules,
+    direction_of,
+    plainly,
+    split_bounds,
+    with_constraints,
+)
 from stopwise.tools.audit._history import (
     AuditedHistory,
     HistoryReader,
@@ -133,15 +138,14 @@ def audit(  # long: a line for each of its options
     of_columns, of_values = split_bounds(bounds, value)
     space, known = plainly(space, constraints)
     reader = HistoryReader(value, cost, order, params, drop, space, log, of_columns)
-    read = reader.read(data)
+    read = with_constraints(reader.read(data), known)
     direction = direction_of(direction, read)
     units = AnswerUnits.of(
         value_name or read.value_name, cost_unit or read.cost_unit, cost, direction
     )
     remarks = [*notes, *read.notes, *([_BY_OTHERS] if len(read.promises) else [])]
     lam = read.lam if lam is None else lam
-    if isinstance(read.space, Mapping) and not read.space:
-        check_names(known, ())
+    if read.lacking or (isinstance(read.space, Mapping) and not read.space):
         return _audit_of_values(read, lam, rules, n_initial, units, remarks)
     noise = noise_of(read, noise, remarks)
     chosen = chosen_rules(rules, lam, remarks)
@@ -156,7 +160,7 @@ def audit(  # long: a line for each of its options
         noise=noise,
         replicates=noise is not None if read.replicates is None else read.replicates,
         bounds=read.bounds if of_values is None else of_values,
-        constraints=[*(read.constraints or ()), *known],
+        constraints=read.constraints,
         limits=read.limits,
         fallback=read.fallback,
         failures=read.failures,
@@ -247,20 +251,23 @@ def _audit_of_values(  # a record without parameters has fewer of these
     units: AnswerUnits,
     notes: list[str],
 ) -> Audit:
-    """The audit of values and costs alone."""
+    """The audit of values and costs alone; where constraints are lacking, of a study's, too."""
     history, sign = read.history, -1.0 if units.rises else 1.0
     y = [sign * float(o.value or 0.0) for o in history.succeeded]
-    initial = 1 if n_initial is None else checked_whole("n_initial", n_initial)
+    # What breaks a limit is never the best.
+    y = [max(y) if o.infeasible else v for o, v in zip(history.succeeded, y, strict=True)]
+    given = read.n_initial if n_initial is None else n_initial
+    initial = 1 if given is None else checked_whole("n_initial", given)
     if len(y) < initial:
         message = f"{len(y)} evaluations are fewer than n_initial = {initial}: give less."
         raise InputError(message)
     named = list(default_rules(RULES, lam).values()) if rules is None else rules
-    chosen = rules_of_values(named, are_given=rules is not None, notes=notes)
+    chosen = rules_of_values(named, lam, read.lacking, are_given=rules is not None, notes=notes)
     notes.append(since_the_best(history, y, lam, units))
     replayed = replay(traces_of_values(y, chosen, initial, units), chosen)
     return Audit(
         tuple(
-            _row(history, initial, each, y, sign, lam, asked_of_failures=False)
+            _row(history, initial, each, y, sign, lam, loss=read.loss, asked_of_failures=False)
             for each in replayed
         ),
         len(y),
@@ -268,7 +275,7 @@ def _audit_of_values(  # a record without parameters has fewer of these
         history.spent,
         sign * min(y),
         lam,
-        {},
+        read.space if read.lacking else {},
         tuple(notes),
         units=units,
         without_value=len(history) - len(y),

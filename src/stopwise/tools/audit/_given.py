@@ -9,11 +9,13 @@ from typing import Literal
 from stopwise.core.checks import Bounds, checked_bounds, checked_direction
 from stopwise.core.space import Space
 from stopwise.core.space.configspace import is_configspace, read_configspace
-from stopwise.core.space.constraints import Constraint, checked_constraints
+from stopwise.core.space.constraints import Constraint, check_names, checked_constraints
+from stopwise.core.space.user_functions import name_of
 from stopwise.core.units import sounds_better_larger
 from stopwise.errors import InputError
 from stopwise.stopping import RULES, StoppingRule
 from stopwise.stopping.defaults import default_rules, requirements
+from stopwise.study.resuming import NOT_AT_HAND
 from stopwise.tools.audit._history import AuditedHistory
 from stopwise.tools.audit._inferred_space import ColumnBounds
 
@@ -25,6 +27,23 @@ def plainly(space: Space | None, constraints: object) -> tuple[Space | None, lis
         return space, given
     plain, forbidden = read_configspace(space)
     return plain, [*given, *checked_constraints(forbidden)]
+
+
+def with_constraints(read: AuditedHistory, given: Sequence[Constraint]) -> AuditedHistory:
+    """What was read, with the constraints that are given beside its own.
+
+    Functions that a journal could not hold are no longer lacking when they are given.
+    """
+    if not given:
+        return read
+    if isinstance(read.space, Mapping) and not read.space:
+        check_names(given, ())
+    functions = [c.source for c in given if not isinstance(c.source, str)]
+    names = {name_of(function).rpartition(".")[2] for function in functions}
+    lacking = tuple(name for name in read.lacking if name.rpartition(".")[2] not in names)
+    notes = tuple(n for n in read.notes if lacking or not n.startswith(NOT_AT_HAND))
+    known = [*checked_constraints(read.constraints), *given]
+    return read._replace(constraints=known, lacking=lacking, notes=notes)
 
 
 def direction_of(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
+from stopwise.core.beliefs.laws import Loss
 from stopwise.core.beliefs.prices import KnownCost, UnitCost
 from stopwise.core.beliefs.utilities import OwnUtility, Utility
 from stopwise.core.checks import Bounds
@@ -66,6 +67,8 @@ class AuditedHistory(NamedTuple):
         prices: The costs that a study knows beforehand; None where they are learned.
         n_initial: The size of a study's initial design; None of a table.
         choices: What a lam ladder says of who has chosen.
+        lacking: Names of constraints that a journal could not hold.
+        loss: What is lost at a value, if a study has a utility.
     """
 
     history: History
@@ -87,6 +90,8 @@ class AuditedHistory(NamedTuple):
     prices: KnownCost | UnitCost | None = None
     n_initial: int | None = None
     choices: str = BY_OTHERS
+    lacking: tuple[str, ...] = ()
+    loss: Loss | None = None
 
     @property
     def cost(self) -> KnownCost | UnitCost | Literal["reported"] | None:
@@ -269,7 +274,14 @@ def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
         return said
     model = study.cost_model
     prices = model if isinstance(model, KnownCost | UnitCost) and model != UnitCost() else None
-    return *said, prices, study.design_size, caveat_of_study(study)
+    return (
+        *said,
+        prices,
+        study.design_size,
+        caveat_of_study(study),
+        study.lacking,
+        study.options.loss,
+    )
 
 
 def is_table(space: Space) -> bool:

@@ -149,7 +149,10 @@ def _show(audited: Audit | CurveAudit, html: Path | None, *, as_json: bool) -> N
         from stopwise.tools import report
 
         if audited.study is None:
-            raise InputError("--html shows a model, and without parameters there is none.")
+            raise InputError(
+                "--html shows a model, and without parameters, or constraints that are functions,"
+                " there is none."
+            )
         report.write(audited.study, html)
     say(json.dumps(audited.as_json()) if as_json else str(audited))
     if html is not None and not as_json:

@@ -20,6 +20,8 @@ _NEGLIGIBLE = 0.01
 
 def importance_picture(facts: Facts) -> Picture:
     """A bar for each parameter, the largest first, with the interval of the model's doubt."""
+    if facts.study.without_constraints:
+        return Picture("importance", _TITLE, f"{facts.study.without_constraints}.")
     found = facts.study.importance() if facts.snapshot is not None else ()
     if not found:
         return Picture("importance", _TITLE, "No evaluation has given a value yet.")
