@@ -77,6 +77,7 @@ def split_bounds(
 def chosen_rules(
     given: Sequence[str | StoppingRule] | None, lam: float | None, notes: list[str]
 ) -> list[str | StoppingRule]:
+    """The rules as given; else all of the table, but those for which a lam is missing."""
     if given is not None:
         return list(given)
     left_out = [name for name, maker in RULES.items() if requirements(maker).lam]

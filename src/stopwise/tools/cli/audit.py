@@ -150,8 +150,8 @@ def _show(audited: Audit | CurveAudit, html: Path | None, *, as_json: bool) -> N
 
         if audited.study is None:
             raise InputError(
-                "--html shows a model, and without parameters, or constraints that are functions,"
-                " there is none."
+                "--html shows a model, and without parameters there is none, nor without"
+                " constraints that are functions, which a journal does not hold."
             )
         report.write(audited.study, html)
     say(json.dumps(audited.as_json()) if as_json else str(audited))
