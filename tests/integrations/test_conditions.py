@@ -258,3 +258,55 @@ def test_the_searcher_of_ray_hands_out_whole_branches():
         [(name, value)] = config["model"].items()
         searcher.on_trial_complete(str(i), {"loss": value + (name == "a")})
     assert {next(iter(config["model"])) for config in seen} == {"a", "b"}
+
+
+def ray_choices():
+    tune = pytest.importorskip("ray.tune")
+    return {
+        "samplers": tune.choice([tune.choice([1, 2]), tune.uniform(10, 20), "off"]),
+        "empty": tune.choice([{}, {"x": tune.uniform(0, 1)}]),
+        "inside": tune.choice(
+            [{"kw": {}}, {"kw": {}, "y": tune.choice([{}, tune.uniform(0, 1)])}]
+        ),
+        "deep": tune.choice([tune.choice([{"z": tune.uniform(0, 1)}, tune.uniform(1, 2)]), 0]),
+    }
+
+
+@pytest.mark.parametrize("name", ["samplers", "empty", "inside", "deep"])
+def test_what_ray_draws_within_a_choice_is_in_its_space_and_the_reverse(name):
+    """Nothing that varies is handed out as it is, and dicts without entries stay."""
+    from ray.tune.search.variant_generator import generate_variants
+
+    from stopwise.integrations._ray_space import flattened, outward, read_space
+
+    space = {"a": ray_choices()[name], "rate": ray_choices()["samplers"].categories[1]}
+    foreign = read_space(space)
+    domain = Mixed.of(foreign.space)
+    handed_out = [
+        outward(foreign, params)
+        for params in domain.decode(domain.sobol(64, np.random.default_rng(0)))
+    ]
+    drawn = [next(iter(generate_variants(space)))[1] for _ in range(64)]
+
+    def shape(config):
+        plain = ((k, "a float" if isinstance(v, float) else v) for k, v in config.items())
+        return repr(sorted(plain))
+
+    shapes = {shape(flattened(config)) for config in handed_out}
+    assert shapes == {shape(flattened(config)) for config in drawn}
+    for config in drawn:
+        assert outward(foreign, foreign.inward(flattened(config))) == config
+
+
+def test_what_ray_draws_within_lists_and_grids_are_refused_by_name():
+    tune = pytest.importorskip("ray.tune")
+    from stopwise.integrations._ray_space import read_space
+
+    x = tune.uniform(0, 1)
+    grid = tune.choice([{"b": tune.grid_search([1, 2])}, {"x": x}])
+    with pytest.raises(InputError, match="'a/b' is a grid_search"):
+        read_space({"a": grid})
+    for hidden in ([x, 3], (3, {"c": x}), tune.choice([[x], 1]), tune.choice([{"c": [x]}, 1])):
+        with pytest.raises(InputError, match=r"'a(/c)?' holds .* within a (list|tuple)"):
+            read_space({"a": hidden, "x": x})
+    assert set(read_space({"use_grid_search": True, "x": x}).space) == {"x"}

@@ -33,15 +33,15 @@ def test_the_estimate_is_that_of_ishigami():
         return np.sin(x[:, 0]) + a * np.sin(x[:, 1]) ** 2 + b * x[:, 2] ** 4 * np.sin(x[:, 0])
 
     moved = [np.where(np.arange(3) == i, anew, here) for i in range(3)]
-    values = np.array([[f(x) for x in (here, *moved)]])
-    everywhere = [np.ones(len(here), dtype=bool)] * 3
+    everywhere = np.arange(len(here))
+    got = [_shares(f(here)[None], f(x)[None], everywhere) for x in moved]
     # From the variances of the parts: V1 = (1 + b pi^4/5)^2/2, V2 = a^2/8, V13 = 8 b^2 pi^8/225.
     v1, v2 = 0.5 * (1.0 + b * math.pi**4 / 5.0) ** 2, a**2 / 8.0
     v13 = 8.0 * b**2 * math.pi**8 / 225.0
     wanted = np.array([v1 + v13, v2, v13]) / (v1 + v2 + v13)
-    np.testing.assert_allclose(
-        _shares(values, np.array(everywhere), everywhere)[:, 0], wanted, atol=0.015
-    )
+    np.testing.assert_allclose([shares[0] for shares, _ in got], wanted, atol=0.015)
+    for (shares, errors), index in zip(got, wanted, strict=True):
+        assert abs(shares[0] - index) < 3.0 * errors[0] < 0.05
 
 
 def test_shares_of_a_sum_are_those_of_its_terms():
@@ -159,3 +159,37 @@ def test_the_picture_says_in_words_and_numbers_what_it_shows():
     assert [row[0] for row in picture.rows] == [each.name for each in study.importance()]
     assert "learning rate" in picture.svg
     assert 'role="img"' in picture.svg
+
+
+def test_what_constraints_tie_to_others_is_not_judged():
+    space = {"a": sw.Integer(0, 20), "b": sw.Integer(0, 20), "c": sw.Integer(0, 5)}
+    study = sw.Study(space, lam=1e-3, surrogate="plain", constraints=["a + b == 20"])
+    for a in range(0, 21, 2):
+        study.tell({"a": a, "b": 20 - a, "c": a % 6}, (a - 7) ** 2 + 0.01 * (a % 6))
+    found = study.importance()
+    assert [(each.name, each.not_judged) for each in found] == [
+        ("c", ""),
+        ("a", "constraints tie it to others"),
+        ("b", "constraints tie it to others"),
+    ]
+    assert all(math.isnan(each.share) for each in found[1:])
+    [picture] = plot_importance(study).pictures
+    assert picture.words.startswith("Not to be judged: a, b (constraints tie them to others).")
+    assert "matters most" not in picture.words
+    assert "c: " in picture.words
+    assert "nan" not in str(plot_importance(study))
+
+
+def test_the_interval_has_the_error_of_the_estimate():
+    """Of many branches each has few of the pairs; in each the one parameter is all that varies."""
+    kinds = [f"k{i}" for i in range(32)]
+    space = {"kind": sw.Categorical(kinds)}
+    space |= {f"x{i}": sw.Real(0.0, 1.0, when={"kind": [kinds[i]]}) for i in range(32)}
+    study = sw.Study(space, lam=1e-3, surrogate="plain")
+    for i, kind in enumerate(kinds):
+        for x in (0.1, 0.5, 0.9):
+            study.tell({"kind": kind, f"x{i}": x}, 3.0 * x)
+    judged = [each for each in study.importance() if each.name != "kind"]
+    assert all(each.high > 0.9 for each in judged)
+    assert sum(each.high > 0.99 for each in judged) > 28
+    assert min(each.share for each in judged) > 0.8

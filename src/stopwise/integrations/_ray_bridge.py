@@ -12,7 +12,7 @@ from ray.tune.utils.util import flatten_dict, unflatten_dict
 
 from stopwise.core.one_objective import INSTEAD, are_several
 from stopwise.errors import InputError
-from stopwise.integrations._ray_space import is_searched, read_space
+from stopwise.integrations._ray_space import flattened, is_searched, read_space
 from stopwise.integrations.foreign_outcomes import outcomes_of
 from stopwise.integrations.foreign_space import ForeignSpace
 from stopwise.record.history import Trial
@@ -73,8 +73,7 @@ class RayBridge:
             )
             raise InputError(message)
         searched = read_space(param_space)
-        flat = flatten_dict(dict(param_space))
-        constant = {k: v for k, v in flat.items() if not is_searched(v)}
+        constant = {k: v for k, v in flattened(param_space).items() if not is_searched(v)}
         return self.begin(searched, {k: v for k, v in constant.items() if k not in searched.kinds})
 
     def begin(self, foreign: ForeignSpace, constants: Mapping[str, Any]) -> Study:
@@ -95,7 +94,7 @@ class RayBridge:
             lam=self.lam,
             direction="minimize" if self.mode == "min" else "maximize",
             cost=price if callable(cost) else "reported" if isinstance(cost, str) else cost,
-            start_from=[foreign.inward(flatten_dict(dict(params))) for params in first],
+            start_from=[foreign.inward(flattened(params)) for params in first],
             **options,
         )
         return self.study

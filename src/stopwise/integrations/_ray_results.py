@@ -96,10 +96,10 @@ def _object(text: str, source: Path) -> dict[str, Any]:
 
 
 def _flat(nested: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested dicts as one, with keys such as ``"optimizer/lr"``."""
+    """Nested dicts as one, with keys such as ``"optimizer/lr"``; an empty one is an entry."""
     flat: dict[str, Any] = {}
     for key, value in nested.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and value:
             flat |= _flat(value, f"{prefix}{key}/")
         else:
             flat[f"{prefix}{key}"] = value

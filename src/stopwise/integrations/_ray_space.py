@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ray.tune.search import sample
-from ray.tune.utils.util import flatten_dict, unflatten_dict
+from ray.tune.utils.util import unflatten_dict
 
 from stopwise.core.space import Categorical, Integer, Ordinal, Real
 from stopwise.errors import InputError
@@ -25,13 +25,12 @@ from stopwise.integrations.foreign_space import (
     Stepped,
     kinds_of,
     of_choices,
-    translated,
 )
 
 _ALLOWED = (
     "tune.uniform, quniform, loguniform, qloguniform, randint, qrandint, lograndint, qlograndint"
-    " and choice (between dicts with parameters of their own, too), sw.Real, sw.Integer,"
-    " sw.Categorical and sw.Ordinal; constants stay as they are. Instead of"
+    " and choice (between these, and dicts with parameters of their own, too), sw.Real,"
+    " sw.Integer, sw.Categorical and sw.Ordinal; constants stay as they are. Instead of"
     " grid_search use choice; sample_from, randn and qrandn have no bounds that could be searched"
 )
 _SEARCHED = (sample.Domain, Real, Integer, Categorical, Ordinal)
@@ -40,22 +39,22 @@ _NEAR = 1e-9  # of a step: tolerance for a bound that was rounded
 
 def read_space(param_space: Mapping[str, Any]) -> ForeignSpace:
     """The searched part of a ``param_space``; nested parameters are called ``"a/b"``."""
-    if any(str(key).endswith("grid_search") for key in flatten_dict(dict(param_space))):
-        message = f"grid_search cannot be searched by a model. Allowed are {_ALLOWED}."
-        raise InputError(message)
-    flat = flatten_dict(dict(param_space))
-    varied = {key: value for key, value in flat.items() if isinstance(value, _SEARCHED)}
-    nested = {key: _branches(key, v) for key, v in varied.items() if _is_nested(v)}
-    rest = {key: value for key, value in varied.items() if key not in nested}
-    if not nested:
-        return translated(varied, _kind, _ALLOWED)
-    kinds = kinds_of(rest, _kind, _ALLOWED)
-    parts = [ForeignSpace({**kinds}), *nested.values()] if kinds else list(nested.values())
-    return ForeignSpace(
-        {n: kind for part in parts for n, kind in part.kinds.items()},
-        {n: when for part in parts for n, when in part.when.items()},
-        {n: outer for part in parts for n, outer in part.outer.items()},
-    )
+    flat = flattened(param_space)
+    for name, value in param_space.items():
+        _refuse_hidden(str(name), value)
+    read = _group({name: value for name, value in flat.items() if is_searched(value)})
+    return ForeignSpace(read.kinds, read.when, read.outer)
+
+
+def flattened(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested entries by their paths, as Ray writes them; an empty dict is an entry, too."""
+    flat: dict[str, Any] = {}
+    for key, value in config.items():
+        if isinstance(value, Mapping) and value:
+            flat |= {f"{key}/{below}": entry for below, entry in flattened(value).items()}
+        else:
+            flat[str(key)] = value
+    return flat
 
 
 def is_searched(value: object) -> bool:
@@ -63,34 +62,57 @@ def is_searched(value: object) -> bool:
     return isinstance(value, _SEARCHED)
 
 
+def _refuse_hidden(name: str, value: object, within: str = "") -> None:
+    """Refuse grids, and what varies within lists: Ray draws it, and no model would see it."""
+    if isinstance(value, Mapping) and "grid_search" in value:
+        message = f"{name!r} is a grid_search, which cannot be searched by a model. Allowed are"
+        raise InputError(f"{message} {_ALLOWED}.")
+    if is_searched(value) and within:
+        raise InputError(
+            f"{name!r} holds {value!r} within {within}, which cannot be searched by a model. Give "
+            f"it a name of its own, in a dict. Allowed are {_ALLOWED}."
+        )
+    if isinstance(value, list | tuple):
+        within = within or f"a {type(value).__name__}"
+    for below, entry in _entries(value):
+        _refuse_hidden(f"{name}{below}", entry, within)
+
+
+def _entries(value: object) -> list[tuple[str, Any]]:
+    """What a dict, a list or a choice holds, each with what it adds to the name."""
+    if isinstance(value, Mapping):
+        return [(f"/{key}", entry) for key, entry in value.items()]
+    listed = value.categories if isinstance(value, sample.Categorical) else value
+    return [("", entry) for entry in listed] if isinstance(listed, list | tuple) else []
+
+
 def _is_nested(value: object) -> bool:
-    """Whether it is a choice between dicts with parameters of their own."""
+    """Whether it is a choice between others that vary, or dicts with parameters of their own."""
     return isinstance(value, sample.Categorical) and any(
-        isinstance(inner, _SEARCHED)
+        is_searched(inner)
         for category in value.categories
-        if isinstance(category, Mapping)
-        for inner in flatten_dict(dict(category)).values()
+        for inner in flattened({"": category}).values()
+    )
+
+
+def _group(flat: Mapping[str, Any]) -> Group:
+    """Entries of a flat space that exist together; what does not vary is constant."""
+    nested = {name: _branches(name, value) for name, value in flat.items() if _is_nested(value)}
+    plain = {name: value for name, value in flat.items() if name not in nested}
+    searched = {name: value for name, value in plain.items() if is_searched(value)}
+    found = kinds_of(searched, _kind, _ALLOWED)
+    parts = [Group({n: found.get(n) or ConstantParameter(v) for n, v in plain.items()})]
+    parts += [Group(inner.kinds, inner.when, inner.outer) for inner in nested.values()]
+    return Group(
+        {n: kind for part in parts for n, kind in part.kinds.items()},
+        {n: when for part in parts for n, when in part.when.items()},
+        {n: outer for part in parts for n, outer in part.outer.items()},
     )
 
 
 def _branches(name: str, choice: Any) -> ForeignSpace:  # noqa: ANN401  a choice of Ray
-    """A choice between dicts (or other values) as alternatives; their parameters are below it."""
-    groups = []
-    for category in choice.categories:
-        if not isinstance(category, Mapping):
-            groups.append(Group({name: ConstantParameter(category)}))
-            continue
-        below = {f"{name}/{k}": v for k, v in flatten_dict(dict(category)).items()}
-        if any(map(_is_nested, below.values())):
-            inner = read_space({k: v for k, v in below.items() if isinstance(v, _SEARCHED)})
-            fixed = {k: ConstantParameter(v) for k, v in below.items() if k not in inner.kinds}
-            fixed = {k: v for k, v in fixed.items() if not isinstance(v.value, _SEARCHED)}
-            groups.append(Group({**fixed, **inner.kinds}, inner.when, inner.outer))
-        else:
-            searched = {k: v for k, v in below.items() if isinstance(v, _SEARCHED)}
-            found = kinds_of(searched, _kind, _ALLOWED)
-            both = {k: found.get(k) or ConstantParameter(v) for k, v in below.items()}
-            groups.append(Group(both))
+    """A choice as alternatives; the parameters of a dict are below it."""
+    groups = [_group(flattened({name: category})) for category in choice.categories]
     return alternatives(f"{name} [which]", groups)
 
 

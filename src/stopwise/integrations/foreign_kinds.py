@@ -39,7 +39,8 @@ class Ranked:
     def inward(self, value: Any) -> int:  # noqa: ANN401
         """The rank of a number."""
         for rank, known in enumerate(self.values):
-            if value == known or math.isclose(value, known, rel_tol=_SAME):
+            close = is_number(value) and math.isclose(value, known, rel_tol=_SAME)
+            if close or value == known:
                 return rank
         message = f"{value!r} is not one of the values of its parameter: {list(self.values)}."
         raise InputError(message)
@@ -68,6 +69,9 @@ class Stepped:
 
     def inward(self, value: Any) -> int:  # noqa: ANN401
         """The step of a number."""
+        if not is_number(value):
+            message = f"{value!r} is no number, and its parameter has steps of {self.step}."
+            raise InputError(message)
         k = round((value - self.start) / self.step)
         if not math.isclose(self.start + self.step * k, value, rel_tol=_SAME, abs_tol=_SAME):
             message = f"{value!r} is not at a step of {self.step} from {self.start}."

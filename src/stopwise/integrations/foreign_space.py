@@ -104,7 +104,7 @@ class ForeignSpace:
             try:
                 ours = self._inward(params, chosen)
                 self._check_fits(params, ours)
-            except InputError as error:
+            except (InputError, InputTypeError) as error:
                 problems.append(str(error))
             else:
                 return ours

@@ -23,7 +23,6 @@ from stopwise.study.signatures import spells_out_options
 try:
     from ray.tune import Stopper
     from ray.tune.search import Searcher
-    from ray.tune.utils.util import flatten_dict
 except ImportError as error:
     raise MissingExtraError.of(
         "ray", extra="ray", purpose="stopwise.integrations.ray", cause=error
@@ -32,6 +31,7 @@ except ImportError as error:
 from stopwise.integrations._ray_bridge import SET_HERE, CostOption, RayBridge
 from stopwise.integrations._ray_scheduler import StopwiseScheduler
 from stopwise.integrations._ray_space import (
+    flattened,
     outward,
     params_as_json,
     params_from_json,
@@ -178,7 +178,7 @@ class StopwiseSearcher(Searcher, Stopper):
         Outcomes that have limits are told by name: ``outcomes={"toxicity": 2.1}``.
         """
         study, foreign = self._bridge.opened
-        params = foreign.inward(flatten_dict(dict(parameters)))
+        params = foreign.inward(flattened(parameters))
         failed = error or pruned
         told = None if failed else value
         study.tell(params, told, cost, charge=False, outcomes=outcomes)
@@ -308,7 +308,7 @@ class StopwiseStopper(Stopper):
         """Take a result. Ray reports the last one of a function twice; it is told once."""
         if result.get("done") and trial_id not in self._told:
             _, foreign = self._bridge.opened
-            params = foreign.inward(flatten_dict(dict(result["config"])))
+            params = foreign.inward(flattened(result["config"]))
             self._bridge.tell(params, result, error=False)
             self._told.add(trial_id)
         return False

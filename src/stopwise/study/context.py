@@ -49,6 +49,7 @@ class StudyContext:
     loss: Loss | None = field(init=False)
     own_time: OwnTime = field(default_factory=OwnTime)
     others_choices: str | None = None  # where others choose, what a lam ladder says of it
+    lacking: tuple[str, ...] = ()  # constraints that a journal could not hold, by name
 
     def __post_init__(self) -> None:
         self.loss = self.options.loss  # a utility that goes the wrong way is refused here
@@ -60,6 +61,16 @@ class StudyContext:
         Under a utility or beside a fallback it cannot (see ``acquisition.one_observation``).
         """
         return self.options.replicates and self.loss is None and self.options.fallback is None
+
+    @property
+    def without_constraints(self) -> str:
+        """What is not said where constraints are not at hand, in a sentence; empty otherwise."""
+        if not self.lacking:
+            return ""
+        return (
+            f"Without the constraints that are not at hand ({', '.join(self.lacking)}) nothing is"
+            " said of what could still be evaluated"
+        )
 
     @property
     def state(self) -> State:

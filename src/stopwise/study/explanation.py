@@ -108,6 +108,8 @@ def _by_budget(context: StudyContext, snapshot: Snapshot) -> list[str]:
 
 def _ladder(context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]) -> list[str]:
     """When other lams would have stopped; where there is no lam, nothing."""
+    if context.lacking:
+        return []
     state, options = context.state, context.options
     lam = own_lam(rules, options.lam, state.lam0)
     remains = beyond_budget(snapshot) if options.budget_decides else snapshot
@@ -131,7 +133,8 @@ def _explain_nothing_feasible(context: StudyContext, snapshot: Snapshot, verdict
     """The verdict while nothing keeps the limits, and where that is likeliest for its price."""
     best = best_remaining(context, snapshot)
     if best is None:
-        return f"{verdict.rule}: {verdict.reason}.\nNothing remains to be evaluated."
+        nothing = context.without_constraints or "Nothing remains to be evaluated"
+        return f"{verdict.rule}: {verdict.reason}.\n{nothing}."
     return (
         f"{verdict.rule}: {verdict.reason}.\nThe likeliest for its price is"
         f" {settings(best.params)}: it keeps all limits with probability {quantity(best.chance)}"
@@ -141,8 +144,10 @@ def _explain_nothing_feasible(context: StudyContext, snapshot: Snapshot, verdict
 
 def _of_success(context: StudyContext, snapshot: Snapshot) -> list[str]:
     """How many failed or broke a limit, and the chance of the best remaining candidate."""
+    if snapshot.belief.success is None or context.lacking:
+        return []
     history, best = context.history, snapshot.sup(LogEIPC())
-    if snapshot.belief.success is None or best.x is None:
+    if best.x is None:
         return []
     failed, infeasible = (sum(getattr(o, of) for o in history) for of in ("failed", "infeasible"))
     chance = math.exp(float(snapshot.belief.log_chance(best.x[None, :])[0]))
@@ -183,6 +188,8 @@ def _remaining_actions(
     context: StudyContext, snapshot: Snapshot, rules: list[StoppingRule]
 ) -> list[str]:
     """The best remaining candidate; where repeats are allowed, the best observation to make."""
+    if context.lacking:
+        return [f"{context.without_constraints}."]
     best = best_remaining(context, snapshot)
     lams = [lam for rule in rules if (lam := traits_of(rule).lam) is not None]
     who = "One" if lams else "No rule here has a lam; the PBGI rule"

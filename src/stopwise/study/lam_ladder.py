@@ -193,6 +193,8 @@ def lam_ladder(study: Study | Result, lams: Sequence[float] | None = None) -> La
         (None, 4)
     """
     study = study_of(study)
+    if study.without_constraints:
+        return LamLadder()
     snapshot = study.snapshot() if study.history.succeeded else None
     of_acquisition = [getattr(study.acquisition, name, None) for name in ("lam0", "lam")]
     return ladder(

@@ -172,9 +172,21 @@ class ReadableStudy:
 
         Of the variance of the objective over the space, the share that is due to the parameter,
         alone or together with others (its total Sobol index), and the range that holds it with 90
-        % by the model. Empty before anything is known.
+        % by the model. Empty before anything is known, and where constraints are not at hand.
         """
-        return importances(self._snapshots.now()) if self.history.succeeded else ()
+        if self._context.lacking or not self.history.succeeded:
+            return ()
+        return importances(self._snapshots.now())
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Names of constraints that a journal could not hold; empty but for a loaded study."""
+        return self._context.lacking
+
+    @property
+    def without_constraints(self) -> str:
+        """What is not said of a loaded study whose constraints are not at hand; else empty."""
+        return self._context.without_constraints
 
     @exclusive
     def __repr__(self) -> str:

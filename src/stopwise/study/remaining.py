@@ -45,8 +45,12 @@ class Remaining:
 def best_remaining(context: StudyContext, snapshot: Snapshot) -> Remaining | None:
     """The action with the largest gain for its price; None where nothing remains.
 
+    None, too, where constraints are not at hand: it might be one that they forbid.
+
     While nothing keeps the limits, the one that is likeliest to do so for its price.
     """
+    if context.lacking:
+        return None
     if math.isinf(snapshot.best):
         best = snapshot.sup(ChancePerCost())
         return None if best.x is None else _at(context, snapshot, best.x, None)

@@ -32,6 +32,8 @@ from stopwise.study.options import (
 )
 from stopwise.study.plain_space import plain_space
 
+NOT_AT_HAND = "constraints are not at hand"
+
 
 class ResumedStudy(NamedTuple):
     """The parts of a journal that a study is set up from.
@@ -44,6 +46,7 @@ class ResumedStudy(NamedTuple):
         journal: The journal, open for writing; None if it is only looked at.
         event: That it was resumed; written once its options have been accepted. None if there is
             nothing to write.
+        lacking: Names of constraints that are not at hand.
     """
 
     space: Space
@@ -52,6 +55,7 @@ class ResumedStudy(NamedTuple):
     notes: tuple[str, ...]
     journal: Journal | None
     event: StudyResumed | None = None
+    lacking: tuple[str, ...] = ()
 
 
 def resume(
@@ -120,15 +124,20 @@ def load(path: str | PathLike[str]) -> ResumedStudy:
     if missing := owned(values["utility"]):
         notes.append(f"utility {missing[0]} is not at hand; values stand in for their worth")
         values["utility"] = None
-    if missing := owned(values["constraints"]):
-        notes.append(f"constraints are not at hand and left out: {', '.join(missing)}")
+    lacking = tuple(owned(values["constraints"]))
+    if lacking:
+        notes.append(
+            f"{NOT_AT_HAND} and left out: {', '.join(lacking)}; so what depends on"
+            " them is, too: candidates still to try, shares of parameters, and rules replayed"
+        )
         values["constraints"] = [c for c in values["constraints"] if not owned(c)]
     for name in ("stopping", "watch"):
         if missing := owned(values[name]):
             notes.append(f"own rules are not at hand and left out: {', '.join(missing)}")
             values[name] = [rule for rule in values[name] if not owned(rule)]
     values["stopping"] = values["stopping"] or ["immediate"]
-    return ResumedStudy(space, StudyOptions.of(values), content.state(domain), tuple(notes), None)
+    options, state = StudyOptions.of(values), content.state(domain)
+    return ResumedStudy(space, options, state, tuple(notes), None, lacking=lacking)
 
 
 def _with_names(written: Json) -> Json:

@@ -169,7 +169,7 @@ class Study(StagedStudy):
         except BaseException:
             log.close()
             raise
-        study.notes = resumed.notes
+        study.notes, study._context.lacking = resumed.notes, resumed.lacking  # noqa: SLF001
         return study
 
     @exclusive

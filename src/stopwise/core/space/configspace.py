@@ -12,18 +12,12 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-import numpy as np
-
+from stopwise.core.space._forbidden import constraints_of
 from stopwise.core.space.ordinal import Ordinal
 from stopwise.core.space.parameters import Categorical, Integer, Parameter, Real
 from stopwise.errors import InputError
 
 _MOST_VALUES = 10_000  # of an integer that others depend on by more or less than a number
-_RELATIONS = {
-    "ForbiddenLessThanRelation": "<",
-    "ForbiddenGreaterThanRelation": ">",
-    "ForbiddenEqualsRelation": "==",
-}
 
 
 def is_configspace(space: object) -> bool:
@@ -36,7 +30,9 @@ def read_configspace(space: Any) -> tuple[dict[str, Parameter], list[str]]:  # n
     plain = {hyper.name: _parameter(hyper, None) for hyper in space.values()}
     when = {c.child.name: _condition(c, plain) for c in space.conditions}
     parameters = {hyper.name: _parameter(hyper, when.get(hyper.name)) for hyper in space.values()}
-    return parameters, [f"not ({_forbidden(clause)})" for clause in space.forbidden_clauses]
+    return parameters, [
+        text for clause in space.forbidden_clauses for text in constraints_of(clause, plain)
+    ]
 
 
 def _parameter(hyper: Any, when: Mapping[str, Sequence[Any]] | None) -> Parameter:  # noqa: ANN401
@@ -110,27 +106,3 @@ def _both(one: dict[str, list[Any]], other: dict[str, list[Any]]) -> dict[str, l
 
 def _either(one: dict[str, list[Any]], other: dict[str, list[Any]]) -> dict[str, list[Any]]:
     return {n: [*one[n], *(v for v in other[n] if v not in one[n])] for n in one}
-
-
-def _forbidden(clause: Any) -> str:  # noqa: ANN401
-    """A forbidden clause as an expression that holds where it forbids."""
-    kind = type(clause).__name__
-    if kind == "ForbiddenAndConjunction":
-        return " and ".join(f"({_forbidden(part)})" for part in clause.components)
-    if kind == "ForbiddenOrConjunction":
-        return " or ".join(f"({_forbidden(part)})" for part in clause.components)
-    if kind == "ForbiddenEqualsClause":
-        return f"`{clause.hyperparameter.name}` == {_written(clause.value)}"
-    if kind == "ForbiddenInClause":
-        values = ", ".join(map(_written, clause.values))
-        return f"`{clause.hyperparameter.name}` in [{values}]"
-    if kind in _RELATIONS:
-        return f"`{clause.left.name}` {_RELATIONS[kind]} `{clause.right.name}`"
-    raise InputError(f"the forbidden clause {clause} of ConfigSpace cannot be read")
-
-
-def _written(value: Any) -> str:  # noqa: ANN401
-    plain = value.item() if isinstance(value, np.generic) else value
-    if plain is not None and not isinstance(plain, bool | int | float | str):
-        raise InputError(f"a forbidden clause about {plain!r} cannot be written as an expression")
-    return repr(plain)

@@ -37,7 +37,7 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     return checked
 
 
-_LONGEST = 1000  # characters
+LONGEST = 1000  # characters
 _QUOTED = re.compile(r"`([^`]+)`")
 _ALLOWED = (
     "names of parameters, numbers, strings, + - * / // % **, comparisons, in [...], and, or, not, "
@@ -106,9 +106,9 @@ def parsed(text: str) -> Expression:
         >>> sorted(expression.names), expression.evaluate({"a": 0.2, "b": 0.3, "kind": "x"})
         (['a', 'b', 'kind'], True)
     """
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         raise InputError(
-            f"the expression {shown(text)} has {len(text)} characters, more than {_LONGEST}; give "
+            f"the expression {shown(text)} has {len(text)} characters, more than {LONGEST}; give "
             "several constraints, or a function"
         )
     quoted = list(dict.fromkeys(_QUOTED.findall(text)))

@@ -10,23 +10,31 @@ from typing import Any, Literal
 import numpy as np
 
 from stopwise.core.beliefs.laws import Loss
-from stopwise.core.checks import Bounds, checked_bounds, checked_direction, checked_whole
+from stopwise.core.checks import Bounds, checked_whole
 from stopwise.core.other_names import says_its_options
 from stopwise.core.search.supremum import Search
 from stopwise.core.space import Space
-from stopwise.core.units import AnswerUnits, sounds_better_larger
+from stopwise.core.units import AnswerUnits
 from stopwise.errors import InputError
 from stopwise.record.history import History
 from stopwise.record.promises import Promises
 from stopwise.record.replay import Replayed, replay
 from stopwise.stopping import RULES, StoppingRule
-from stopwise.stopping.defaults import default_rules, requirements
+from stopwise.stopping.defaults import default_rules
 from stopwise.stopping.signals import GAIN_PER_COST
 from stopwise.study import Study
 from stopwise.study.external import ExternalStudy
 from stopwise.study.lam_ladder import LamLadder, lam_ladder, told_with
+from stopwise.study.options import Constraints
 from stopwise.tools.audit._curves import CurveAudit, audit_curves
 from stopwise.tools.audit._foreign_curves import audit_of_foreign
+from stopwise.tools.audit._given import (
+    chosen_rules,
+    direction_of,
+    plainly,
+    split_bounds,
+    with_constraints,
+)
 from stopwise.tools.audit._history import (
     AuditedHistory,
     HistoryReader,
@@ -60,6 +68,7 @@ def audit(  # long: a line for each of its options
     drop: Sequence[str] = (),
     direction: Literal["minimize", "maximize"] | None = None,
     space: Space | None = None,
+    constraints: Constraints | None = None,
     log: Collection[str] | None = None,
     bounds: Bounds | ColumnBounds | None = None,
     rules: Sequence[str | StoppingRule] | None = None,
@@ -91,6 +100,8 @@ def audit(  # long: a line for each of its options
         direction: ``"minimize"`` or ``"maximize"``; that of a study, else to minimise, if left
             out. Of a column that is called accuracy it is asked for.
         space: What was varied; inferred from what was tried if left out.
+        constraints: What every configuration had to satisfy, as for ``Study``, beside those of a
+            study or journal: what they forbid is nothing that could still be evaluated.
         log: Columns on a log scale; None to infer it.
         bounds: ``(low, high)``: no value of the objective is beyond them, as for ``Study``, and
             those of the study if left out. Or bounds by column, the objective's among them, as in
@@ -124,19 +135,20 @@ def audit(  # long: a line for each of its options
     data = opened(data, cost)
     if (staged := _staged(data)) is not None:
         return audit_curves(staged, None if lam is None else [lam], notes, progress)
-    of_columns, of_values = _split_bounds(bounds, value)
+    of_columns, of_values = split_bounds(bounds, value)
+    space, known = plainly(space, constraints)
     reader = HistoryReader(value, cost, order, params, drop, space, log, of_columns)
-    read = reader.read(data)
-    direction = _direction(direction, read)
+    read = with_constraints(reader.read(data), known)
+    direction = direction_of(direction, read)
     units = AnswerUnits.of(
         value_name or read.value_name, cost_unit or read.cost_unit, cost, direction
     )
     remarks = [*notes, *read.notes, *([_BY_OTHERS] if len(read.promises) else [])]
     lam = read.lam if lam is None else lam
-    if isinstance(read.space, Mapping) and not read.space:
+    if read.lacking or (isinstance(read.space, Mapping) and not read.space):
         return _audit_of_values(read, lam, rules, n_initial, units, remarks)
     noise = noise_of(read, noise, remarks)
-    chosen = _rules(rules, lam, remarks)
+    chosen = chosen_rules(rules, lam, remarks)
     study = ExternalStudy(
         read.space,
         lam=lam,
@@ -190,49 +202,6 @@ def _staged(data: Any) -> Study | None:  # noqa: ANN401  a history or a table
     return study if has_stages and study.curves else None
 
 
-def _direction(
-    given: Literal["minimize", "maximize"] | None, read: AuditedHistory
-) -> Literal["minimize", "maximize"]:
-    """The direction as given, or of the study; asked for where the column's name speaks of it."""
-    if given is not None:
-        return checked_direction(given)
-    if read.direction is not None:
-        return read.direction
-    if read.value_name and sounds_better_larger(read.value_name):
-        message = (
-            f"the value is called {read.value_name!r}, of which more is mostly better, and no"
-            " direction was given: say direction='maximize' (--maximize), or"
-            " direction='minimize' (--minimize) if less is better here."
-        )
-        raise InputError(message)
-    return "minimize"
-
-
-def _split_bounds(
-    given: Bounds | ColumnBounds | None, value: str
-) -> tuple[dict[str, Bounds], Bounds | None]:
-    """Bounds of parameters by column, and those of the objective."""
-    if not isinstance(given, Mapping):
-        return {}, checked_bounds(given)
-    columns = {name: pair for name, pair in given.items() if name != value}
-    return columns, checked_bounds(given.get(value))
-
-
-def _rules(
-    given: Sequence[str | StoppingRule] | None, lam: float | None, notes: list[str]
-) -> list[str | StoppingRule]:
-    if given is not None:
-        return list(given)
-    left_out = [name for name, maker in RULES.items() if requirements(maker).lam]
-    if lam is None and left_out:
-        are, need = ("is", "it needs") if len(left_out) == 1 else ("are", "they need")
-        notes.append(
-            f"{', '.join(left_out)} {are} left out: {need} lam, what a unit of cost is worth to"
-            " you"
-        )
-    return list(default_rules(RULES, lam))
-
-
 def _audit_of(
     study: ExternalStudy,
     lam: float | None,
@@ -283,20 +252,23 @@ def _audit_of_values(  # a record without parameters has fewer of these
     units: AnswerUnits,
     notes: list[str],
 ) -> Audit:
-    """The audit of values and costs alone."""
+    """The audit of values and costs alone; where constraints are lacking, of a study's, too."""
     history, sign = read.history, -1.0 if units.rises else 1.0
     y = [sign * float(o.value or 0.0) for o in history.succeeded]
-    initial = 1 if n_initial is None else checked_whole("n_initial", n_initial)
+    # What breaks a limit is never the best.
+    y = [max(y) if o.infeasible else v for o, v in zip(history.succeeded, y, strict=True)]
+    given = read.n_initial if n_initial is None else n_initial
+    initial = 1 if given is None else checked_whole("n_initial", given)
     if len(y) < initial:
         message = f"{len(y)} evaluations are fewer than n_initial = {initial}: give less."
         raise InputError(message)
     named = list(default_rules(RULES, lam).values()) if rules is None else rules
-    chosen = rules_of_values(named, are_given=rules is not None, notes=notes)
+    chosen = rules_of_values(named, lam, read.lacking, are_given=rules is not None, notes=notes)
     notes.append(since_the_best(history, y, lam, units))
     replayed = replay(traces_of_values(y, chosen, initial, units), chosen)
     return Audit(
         tuple(
-            _row(history, initial, each, y, sign, lam, asked_of_failures=False)
+            _row(history, initial, each, y, sign, lam, loss=read.loss, asked_of_failures=False)
             for each in replayed
         ),
         len(y),
@@ -304,7 +276,7 @@ def _audit_of_values(  # a record without parameters has fewer of these
         history.spent,
         sign * min(y),
         lam,
-        {},
+        read.space if read.lacking else {},
         tuple(notes),
         units=units,
         without_value=len(history) - len(y),

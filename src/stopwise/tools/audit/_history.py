@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
+from stopwise.core.beliefs.laws import Loss
 from stopwise.core.beliefs.prices import KnownCost, UnitCost
 from stopwise.core.beliefs.utilities import OwnUtility, Utility
 from stopwise.core.checks import Bounds
@@ -32,6 +33,7 @@ from stopwise.tools.audit._inferred_space import (
 from stopwise.tools.audit._table import (
     Row,
     column,
+    is_missing,
     is_number,
     naming,
     naming_failed,
@@ -65,6 +67,8 @@ class AuditedHistory(NamedTuple):
         prices: The costs that a study knows beforehand; None where they are learned.
         n_initial: The size of a study's initial design; None of a table.
         choices: What a lam ladder says of who has chosen.
+        lacking: Names of constraints that a journal could not hold.
+        loss: What is lost at a value, if a study has a utility.
     """
 
     history: History
@@ -86,6 +90,8 @@ class AuditedHistory(NamedTuple):
     prices: KnownCost | UnitCost | None = None
     n_initial: int | None = None
     choices: str = BY_OTHERS
+    lacking: tuple[str, ...] = ()
+    loss: Loss | None = None
 
     @property
     def cost(self) -> KnownCost | UnitCost | Literal["reported"] | None:
@@ -123,7 +129,9 @@ class HistoryReader:
             read = AuditedHistory(history, varied, said, *_of_study(data))
             return read._replace(direction=data.direction) if isinstance(data, Told) else read
         rows = [dict(o.params) for o in history]
-        space, notes = self._inferred(rows, list(rows[0]))
+        shared = [name for name in rows[0] if all(name in row for row in rows)]
+        space, notes = self._inferred(rows, shared)
+        notes += not_in_all(rows, shared)
         told = [replace(o, params=as_told(dict(o.params), space), charged=True) for o in history]
         return AuditedHistory(History(tuple(told)), space, tuple(notes), *_of_study(data))
 
@@ -145,6 +153,9 @@ class HistoryReader:
             notes.append(naming_failed(failed, rows, str(self.cost)))
         if odd:
             notes.append(naming(odd, rows, self.cost))
+        if self.space is None:
+            notes += sometimes_missing(rows, names, odd)
+            notes += [] if self.params is not None else not_in_all(rows, list(rows[0]))
         if len(odd) + len(failed) == len(rows):
             raise _nothing([*notes, *unusable])
         if odd:
@@ -183,6 +194,32 @@ class HistoryReader:
         return infer_space(
             rows, names, log=self.log, bounds=self.bounds, named=self.params is not None
         )
+
+
+_SOMETIMES = (
+    "one that exists only sometimes is kept by space=, in which it has its condition, when="
+)
+
+
+def not_in_all(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """A note on columns that are left out because not all rows have them."""
+    others = {name: None for row in rows for name in row if name not in names}
+    if not others:
+        return []
+    columns = ", ".join(map(repr, others))
+    are = "column is" if len(others) == 1 else "columns are"
+    return [f"{len(others)} {are} left out, as not all rows have them ({columns}): {_SOMETIMES}"]
+
+
+def sometimes_missing(
+    rows: Sequence[Row], names: Sequence[str], odd: Mapping[int, str]
+) -> list[str]:
+    """What keeps rows that are left out, where one in ten has no value of some parameter."""
+    often = [n for n in names if 10 * sum(is_missing(rows[at].get(n)) for at in odd) >= len(rows)]
+    if not often:
+        return []
+    columns = ", ".join(map(repr, often))
+    return [f"many rows are left out for parameters that are missing ({columns}): {_SOMETIMES}"]
 
 
 def odd_columns(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
@@ -237,7 +274,14 @@ def _of_study(data: Any) -> tuple[Any, ...]:  # noqa: ANN401
         return said
     model = study.cost_model
     prices = model if isinstance(model, KnownCost | UnitCost) and model != UnitCost() else None
-    return *said, prices, study.design_size, caveat_of_study(study)
+    return (
+        *said,
+        prices,
+        study.design_size,
+        caveat_of_study(study),
+        study.lacking,
+        study.options.loss,
+    )
 
 
 def is_table(space: Space) -> bool:

@@ -25,13 +25,16 @@ _BYTES_PER_CELL = 8
 
 
 def read_table(data: object) -> list[Row]:
-    """Rows as dicts, whatever they are given as.
+    """Rows as dicts, whatever they are given as; a cell that holds nothing is None.
 
     Args:
         data: The path of a CSV or Parquet file, a data frame, columns by name, or rows as dicts.
     """
-    if isinstance(data, str | PathLike):
-        return _read_file(Path(data))
+    rows = _read_file(Path(data)) if isinstance(data, str | PathLike) else _in_memory(data)
+    return [{n: None if is_missing(cell) else cell for n, cell in row.items()} for row in rows]
+
+
+def _in_memory(data: Any) -> list[Row]:  # noqa: ANN401  a table
     if hasattr(data, "to_dict") and hasattr(data, "columns"):
         rows: list[Row] = data.to_dict("records")
         return rows

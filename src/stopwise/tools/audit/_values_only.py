@@ -27,21 +27,40 @@ _NOWHERE = as_domain({"nothing": Real(0, 1)})
 
 
 def rules_of_values(
-    rules: Sequence[str | StoppingRule], *, are_given: bool, notes: list[str]
+    rules: Sequence[str | StoppingRule],
+    lam: float | None,
+    lacking: Sequence[str],
+    *,
+    are_given: bool,
+    notes: list[str],
 ) -> list[StoppingRule]:
-    """The rules that read values alone; others are left out with a note, or refused if given."""
-    made = [make_rule(rule, None) for rule in rules]
+    """The rules that read values alone; others are left out with a note, or refused if given.
+
+    Args:
+        rules: Rules, or their names.
+        lam: What a unit of cost is worth, if anybody has said.
+        lacking: The constraints for want of which others cannot be asked; empty where it is for
+            want of parameters.
+        are_given: Whether the user named the rules.
+        notes: Remarks, to which one is added.
+    """
+    made = [make_rule(rule, lam) for rule in rules]
     modelling = [r.name for r in made if traits_of(r).signal.reads_model(exact=True)]
     if modelling and are_given:
+        need = "parameters: name their columns in params=[...]"
+        if lacking:
+            need = f"the constraints {', '.join(lacking)}: give them, constraints=[...]"
         message = (
             f"{', '.join(modelling)} asks what could still be gained, and for this there must be"
-            " parameters: name their columns in params=[...], or leave rules= out."
+            f" {need}, or leave rules= out."
         )
         raise InputError(message)
     left_out = f": {', '.join(modelling)}" if modelling else ""
+    because = "no column is a parameter, so nothing is known of what was not tried"
+    if lacking:
+        because = f"what may be tried is not known without {', '.join(lacking)}"
     notes.append(
-        "no column is a parameter, so nothing is known of what was not tried; rules that ask what"
-        f" could still be gained there are left out{left_out}"
+        f"{because}; rules that ask what could still be gained there are left out{left_out}"
     )
     return [rule for rule in made if rule.name not in modelling]
 

@@ -67,6 +67,12 @@ def audit(  # long: typer wants each option with its help
             " its column, as in loss=0: (never below 0)."
         ),
     ] = None,
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What every configuration had to satisfy, as in 'a + b <= 1'; may be repeated."
+        ),
+    ] = None,
     order: Annotated[str | None, typer.Option(help="A column to sort by.")] = None,
     study: Annotated[str | None, typer.Option(help="The name of the Optuna study.")] = None,
     n_initial: Annotated[
@@ -96,6 +102,7 @@ def audit(  # long: typer wants each option with its help
         "lam": lam,
         "value": value,
         "bounds": dict(map(_bounds, bounds or [])),
+        "constraints": constraint,
         "n_initial": n_initial,
         "value_name": value_name,
         "cost_unit": cost_unit,
@@ -142,7 +149,10 @@ def _show(audited: Audit | CurveAudit, html: Path | None, *, as_json: bool) -> N
         from stopwise.tools import report
 
         if audited.study is None:
-            raise InputError("--html shows a model, and without parameters there is none.")
+            raise InputError(
+                "--html shows a model, and without parameters there is none, nor without"
+                " constraints that are functions, which a journal does not hold."
+            )
         report.write(audited.study, html)
     say(json.dumps(audited.as_json()) if as_json else str(audited))
     if html is not None and not as_json:

@@ -20,13 +20,22 @@ _NEGLIGIBLE = 0.01
 
 def importance_picture(facts: Facts) -> Picture:
     """A bar for each parameter, the largest first, with the interval of the model's doubt."""
+    if facts.study.without_constraints:
+        return Picture("importance", _TITLE, f"{facts.study.without_constraints}.")
     found = facts.study.importance() if facts.snapshot is not None else ()
     if not found:
         return Picture("importance", _TITLE, "No evaluation has given a value yet.")
     words = _words(found)
-    rows = [(each.name, each.share, each.low, each.high, each.exists) for each in found]
+    rows = [
+        (each.name, *(_number(each, x) for x in (each.share, each.low, each.high)), each.exists)
+        for each in found
+    ]
     header = ("parameter", "share of the variance", "90 % from", "90 % to", "exists in")
     return Picture("importance", _TITLE, words, _svg(found[:_MOST], words), header, rows)
+
+
+def _number(each: Importance, number: float) -> float | str:
+    return "not judged" if each.not_judged else number
 
 
 def _svg(found: Sequence[Importance], words: str) -> Markup:
@@ -60,6 +69,11 @@ def _svg(found: Sequence[Importance], words: str) -> Markup:
 
 def _bar(each: Importance, y: int, x: Callable[[float], float]) -> Markup:
     """The name, a broad bar up to the share, its interval, and the share in figures."""
+    if each.not_judged:
+        return join(
+            el("text", shortened(each.name, _LETTERS), class_="sw-label", x=8, y=y + 4),
+            el("text", "not to be judged", x=f"{x(0.0):g}", y=y + 4),
+        )
     low, high = x(each.low), x(each.high)
     return join(
         el("text", shortened(each.name, _LETTERS), class_="sw-label", x=8, y=y + 4),
@@ -74,22 +88,45 @@ def _bar(each: Importance, y: int, x: Callable[[float], float]) -> Markup:
 
 
 def _words(found: Sequence[Importance]) -> str:
-    first = found[0]
+    judged = [each for each in found if not each.not_judged]
+    words = [*_without(found), *(_ranking(judged, len(judged) < len(found)) if judged else [])]
+    if any(each.exists < 1.0 for each in judged):
+        words += ["Parameters with a condition are judged where they exist, by what varies there."]
+    return " ".join([*words, "What parameters do only together counts for each of them."])
+
+
+def _without(found: Sequence[Importance]) -> list[str]:
+    """Sentences on the parameters that are not to be judged."""
+    groups: dict[str, list[str]] = {}
+    for each in found:
+        if each.not_judged:
+            groups.setdefault(each.not_judged, []).append(each.name)
+    return [
+        f"Not to be judged: {', '.join(names)} ({_of_several(why) if len(names) > 1 else why})."
+        for why, names in groups.items()
+    ]
+
+
+def _of_several(why: str) -> str:
+    return why.replace("tie it", "tie them").replace("it exists", "they exist")
+
+
+def _ranking(judged: Sequence[Importance], are_some: bool) -> list[str]:  # noqa: FBT001
+    """Sentences on the others; ``are_some`` where they are not all there are."""
+    first = judged[0]
     over = "over the space" if first.exists == 1.0 else "where it exists"
-    words = (
-        f"{first.name} matters most: {_percent(first.share)} of what varies {over} is due"
+    due = (
+        f"{_percent(first.share)} of what varies {over} is due"
         f" to it, by the model with 90 % between {_percent(first.low)} and {_percent(first.high)}."
     )
-    large = [each for each in found[1:] if each.share >= _NEGLIGIBLE]
+    of_others = "Of the others " if are_some else ""
+    leads = f"{first.name}: " if are_some and len(judged) == 1 else f"{first.name} matters most: "
+    words = [f"{of_others if len(judged) > 1 else ''}{leads}{due}"]
+    large = [each for each in judged[1:] if each.share >= _NEGLIGIBLE]
     if large:
-        others = (f"{each.name} {_percent(each.share)}" for each in large)
-        words += f" Then {', '.join(others)}."
-    small = [each.name for each in found[1:] if each.share < _NEGLIGIBLE]
-    if small:
-        words += f" Less than 1 %: {', '.join(small)}."
-    if any(each.exists < 1.0 for each in found):
-        words += " Parameters with a condition are judged where they exist, by what varies there."
-    return f"{words} What parameters do only together counts for each of them."
+        words += [f"Then {', '.join(f'{each.name} {_percent(each.share)}' for each in large)}."]
+    small = [each.name for each in judged[1:] if each.share < _NEGLIGIBLE]
+    return [*words, f"Less than 1 %: {', '.join(small)}."] if small else words
 
 
 def _percent(share: float) -> str:

@@ -12,7 +12,16 @@ from stopwise.tools.report._markup import Markup, el
 from stopwise.tools.report._tables import configuration
 
 # How sentences begin that are shown.
-_KEPT = ("Warning:", "All ", "Of ", "Drawn ", "The budget", "Never tried", "The best one has")
+_KEPT = (
+    "Warning:",
+    "All ",
+    "Of ",
+    "Drawn ",
+    "The budget",
+    "Never tried",
+    "Without the constraints",
+    "The best one has",
+)
 
 
 def remaining(facts: Facts) -> list[Markup]:

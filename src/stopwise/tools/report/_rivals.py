@@ -29,6 +29,7 @@ _FEW = 12  # moments at which a rule that reads no earlier signal is asked then
 _QUICK = Search(raw=128, restarts=3)  # looking back, a search may be less thorough
 
 UNKNOWN = "not recorded; watch=[...] records it"
+LACKING = "not recorded, and constraints are not at hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,8 @@ def _trace(facts: Facts, past: Snapshot, rule: StoppingRule) -> tuple[Trace, str
     traits = traits_of(rule)
     if not traits.signal.reads_model(exact=facts.is_exact):
         return _asked_at(past, rule, every), "computed from the values"
-    if traits.signal.costly:
-        return Trace(), UNKNOWN
+    if facts.study.lacking or traits.signal.costly:
+        return Trace(), LACKING if facts.study.lacking else UNKNOWN
     judged = "judged with the final model"
     if past.belief.success is not None:  # of which an earlier belief knows nothing
         judged += ", as if nothing could fail or break a limit"

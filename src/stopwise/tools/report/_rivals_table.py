@@ -6,7 +6,7 @@ from __future__ import annotations
 from stopwise.tools.report._axis import number
 from stopwise.tools.report._facts import Facts
 from stopwise.tools.report._markup import Markup, el, region
-from stopwise.tools.report._rivals import UNKNOWN, Rival, rivals, rule_words
+from stopwise.tools.report._rivals import LACKING, UNKNOWN, Rival, rivals, rule_words
 
 
 def rivals_part(facts: Facts) -> Markup:
@@ -55,7 +55,7 @@ def _rival_row(facts: Facts, rival: Rival) -> Markup:
     name = el("th", f"{rule_words(rival.rule)}{role}", scope="row")
     stopped = rival.stopped
     if stopped is None:
-        known = "\u2013" if rival.source == UNKNOWN else "not in this record"
+        known = "\u2013" if rival.source in (LACKING, UNKNOWN) else "not in this record"
         cells = [el("td", known)] + [el("td", "\u2013", class_="n")] * 4
     else:
         when = f"after {_trials(stopped.at)}"
