@@ -19,6 +19,7 @@ from stopwise.integrations.foreign_outcomes import outcomes_of
 from stopwise.integrations.optuna._board import Note
 from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._space import Axes, Distributions, in_order
+from stopwise.integrations.optuna._tree import Tree
 from stopwise.record.history import Trial
 from stopwise.record.outcomes import Failed, Outcome, Pruned, outcome_of
 from stopwise.stopping import StoppingRule, traits_of
@@ -118,10 +119,26 @@ class Mirror:
             params = self._finished[trial.number]
             return [] if params is None else [dict(params)]
         if self.axes.holds(trial):
-            return [self.axes.inward(trial.params)]
+            return [self._inward(trial)]
+        return [self.axes.inward(params) for params in self._proposed(trial)]
+
+    def _proposed(self, trial: FrozenTrial) -> list[dict[str, Any]]:
+        """The params of the note of an Optuna trial, or of the offers to it."""
         proposed = [note.numbers for note in Note.all_of(trial) if note.numbers is not None]
         theirs = [self.axes.external(numbers) for numbers in proposed]
-        return [self.axes.inward(params) for params in theirs if params is not None]
+        return [params for params in theirs if params is not None]
+
+    def _inward(self, trial: FrozenTrial) -> dict[str, Any]:
+        """The params of an Optuna trial in our form, with what it lacks as it was proposed."""
+        params = trial.params
+        if self.axes.tree.unexplained - set(params):
+            fitting = (
+                proposed
+                for proposed in self._proposed(trial)
+                if all(proposed.get(name, value) == value for name, value in params.items())
+            )
+            params = self.axes.filled(params, next(fitting, {}))
+        return self.axes.inward(params)
 
     def _note(self, trial: FrozenTrial) -> None:
         params, before = next(iter(self.points(trial)), None), self._running.get(trial.number)
@@ -138,7 +155,7 @@ class Mirror:
         if holds and outcome.value is not None:
             outcomes, why = self._outcomes(trial)
             outcome = Failed(why) if why else outcome
-        self._finished[trial.number] = self.axes.inward(trial.params) if holds else None
+        self._finished[trial.number] = self._inward(trial) if holds else None
         if not holds:
             self.withdraw(trial.number)
             self.study.spend_elsewhere(cost or 0.0)
@@ -187,10 +204,10 @@ def direction_of(study: Study) -> Literal["minimize", "maximize"]:
     return "maximize" if study.directions[0] == StudyDirection.MAXIMIZE else "minimize"
 
 
-def has_surplus(distributions: Distributions, trials: Sequence[FrozenTrial]) -> bool:
-    """Whether trials have varying parameters beside those that are modelled."""
-    return any(
-        name not in distributions and not distribution.single()
+def has_surplus(tree: Tree, trials: Sequence[FrozenTrial]) -> bool:
+    """Whether trials have varying parameters that are not modelled, or whose reason is unknown."""
+    return bool(tree.unexplained) or any(
+        name not in tree and not distribution.single()
         for trial in trials
         for name, distribution in trial.distributions.items()
     )
