@@ -244,3 +244,40 @@ def test_constraints_and_costs_know_the_parameter_and_not_its_branches(known):
     assert all(trial.params["lr"] <= 0.05 for trial in study.trials[3:])
     assert all(names == {"model", "lr"} for names in asked)
     assert all(trial.state == TrialState.COMPLETE for trial in study.trials)
+
+
+# -------------------------------------------------------- trials that end in a branch
+
+
+@pytest.mark.parametrize("error", [RuntimeError, optuna.TrialPruned])
+def test_a_trial_that_ends_in_the_middle_of_a_branch_is_where_it_was_chosen(error):
+    def objective(trial):
+        model = trial.suggest_categorical("model", ["a", "b"])
+        if model == "a" and trial.number > 6:
+            raise error
+        lr = trial.suggest_float("lr", 0, 1) if model == "a" else trial.suggest_float("lr", 1, 2)
+        return lr + (model == "b")
+
+    study = optuna.create_study(sampler=StopwiseSampler(1e-9, seed=0, **PLAIN))
+    study.optimize(objective, n_trials=20, catch=(RuntimeError,))
+    cut_short = [t for t in study.trials if "lr" not in t.params]
+    mirror = study.sampler.mirrors._mirror
+    mirror.update(study.trials)
+    assert cut_short
+    assert len(mirror.study.history) == 20
+    chosen = [mirror.points(trial)[0] for trial in cut_short]
+    assert len(set(map(str, chosen))) == len(chosen)  # none of them is chosen again
+
+
+def test_trials_that_fail_before_they_suggested_everything_count_as_failures_in_a_row():
+    def objective(trial):
+        trial.suggest_categorical("kind", ["a", "b"])
+        if trial.number > 3:
+            raise RuntimeError
+        return trial.suggest_float("x", 0, 1)
+
+    study = optuna.create_study(sampler=StopwiseSampler(1e-9, seed=0, **PLAIN))
+    callback = StopwiseCallback(1e-9, **PLAIN)
+    study.optimize(objective, n_trials=30, callbacks=[callback], catch=(RuntimeError,))
+    assert callback.verdict(study).rule == "failures"
+    assert len(study.trials) == 14

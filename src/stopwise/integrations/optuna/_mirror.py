@@ -132,13 +132,28 @@ class Mirror:
         """The params of an Optuna trial in our form, with what it lacks as it was proposed."""
         params = trial.params
         if self.axes.tree.unexplained - set(params):
-            fitting = (
-                proposed
-                for proposed in self._proposed(trial)
-                if all(proposed.get(name, value) == value for name, value in params.items())
-            )
-            params = self.axes.filled(params, next(fitting, {}))
+            params = self.axes.filled(params, self._chosen(trial) or {})
         return self.axes.inward(params)
+
+    def _chosen(self, trial: FrozenTrial) -> dict[str, Any] | None:
+        """The params that were proposed for an Optuna trial, and with which its own agree."""
+        agreeing = (
+            proposed
+            for proposed in self._proposed(trial)
+            if all(proposed.get(name, value) == value for name, value in trial.params.items())
+        )
+        return next(agreeing, None)
+
+    def _place(self, trial: FrozenTrial) -> dict[str, Any] | None:
+        """The params of a finished trial in our form; None if it is not of this space.
+
+        One that ended before it had suggested everything is where it was chosen to be.
+        """
+        if self.axes.holds(trial):
+            return self._inward(trial)
+        cut_short = trial.params and trial.state != TrialState.COMPLETE
+        chosen = self._chosen(trial) if cut_short else None
+        return None if chosen is None else self.axes.inward(chosen)
 
     def _note(self, trial: FrozenTrial) -> None:
         params, before = next(iter(self.points(trial)), None), self._running.get(trial.number)
@@ -148,15 +163,15 @@ class Mirror:
         self._running[trial.number] = self.study.begin(params)
 
     def _tell(self, trial: FrozenTrial) -> None:
-        outcome, cost = _outcome(trial), self._cost(trial)
+        outcome, place = _outcome(trial), self._place(trial)
+        cost = self._cost(trial, placed=place is not None)
         check_within_bounds(f"trial {trial.number}", outcome.value, self.study.options.bounds)
-        holds = self.axes.holds(trial)
         outcomes = None
-        if holds and outcome.value is not None:
+        if place is not None and outcome.value is not None:
             outcomes, why = self._outcomes(trial)
             outcome = Failed(why) if why else outcome
-        self._finished[trial.number] = self._inward(trial) if holds else None
-        if not holds:
+        self._finished[trial.number] = place
+        if place is None:
             self.withdraw(trial.number)
             self.study.spend_elsewhere(cost or 0.0)
             return
@@ -174,14 +189,14 @@ class Mirror:
         limits = self.study.options.limits
         return outcomes_of(reported, limits, who=f"trial {trial.number}", how=how)
 
-    def _cost(self, trial: FrozenTrial) -> float | None:
+    def _cost(self, trial: FrozenTrial, *, placed: bool) -> float | None:
         """The cost of a finished trial; None if our study computes it, or if it is unknown."""
-        if is_known(self.study.cost_model) and self.axes.holds(trial):
+        if is_known(self.study.cost_model) and placed:
             return None
         cost = None if is_known(self.study.cost_model) else paid(trial)
         if cost is not None:
             return cost
-        if trial.state == TrialState.COMPLETE and self.axes.holds(trial):
+        if trial.state == TrialState.COMPLETE and placed:
             message = (
                 f"trial {trial.number} does not say what it cost: decorate the objective with"
                 " stopwise.integrations.optuna.timed, which times its body, or report the cost"
