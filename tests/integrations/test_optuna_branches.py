@@ -86,6 +86,13 @@ def test_a_range_may_follow_from_a_whole_number():
     assert highs == {(2,): 4, (3,): 8, (4,): 16}
 
 
+@pytest.mark.parametrize("function", [depth_and_leaves, two_ranges])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_can_be_explained_is_never_called_unexplained(function, seed):
+    trials = told(function, 30, seed).trials
+    assert not any(learned(trials[:n]).unexplained for n in range(31))
+
+
 @pytest.mark.parametrize("function", [by_a_real_number, by_a_whole_number, either])
 @pytest.mark.parametrize("n", [5, 12, 40])
 def test_what_only_seems_to_explain_is_not_believed(function, n):

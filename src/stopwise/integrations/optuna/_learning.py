@@ -90,9 +90,8 @@ def _explained(
     before.sort(key=lambda p: max(_place(t, p) for t in having), reverse=True)
     for parents in (*((p,) for p in before), *combinations(before, 2)):
         known = {p: deciding[p] for p in parents}
-        numbers = any(isinstance(d, IntDistribution) for d in known.values())
-        if numbers and len(distributions) > 1 + len(having) // 2:
-            continue  # a number may have another value in each trial, and explain another range
+        if any(map(_has_many, known.values())) and len(distributions) > 1 + len(having) // 2:
+            continue  # it may have another value in each trial, and explain another range
         conditions = [_condition(name, d, trials, known) for d in distributions]
         sure = [condition for condition in conditions if condition is not None]
         if len(sure) == len(conditions) and all(
@@ -148,16 +147,24 @@ def _values(
     if not isinstance(distribution, IntDistribution):
         return tuple(there)
     absent = [trial.params[parent] for trial in lacking if parent in trial.params]
-    every = range(distribution.low, distribution.high + 1, distribution.step)
+    every = _every(distribution)
     low, high = min(there), max(there)
     if absent and max(absent) < low:  # as layers: the third exists if there are 3 or more
         return tuple(v for v in every if v >= low)
     if absent and min(absent) > high:
         return tuple(v for v in every if v <= high)
-    if len(every) > _MOST_LISTED:
+    if _has_many(distribution):
         between = any(low <= v <= high for v in absent)
         return () if between else tuple(v for v in every if low <= v <= high)
     return tuple(sorted(there))
+
+
+def _has_many(distribution: BaseDistribution) -> bool:
+    return isinstance(distribution, IntDistribution) and len(_every(distribution)) > _MOST_LISTED
+
+
+def _every(distribution: IntDistribution) -> range:
+    return range(distribution.low, distribution.high + 1, distribution.step)
 
 
 def _whole(distributions: Sequence[BaseDistribution]) -> BaseDistribution:
