@@ -17,7 +17,7 @@ from stopwise.integrations.optuna import (  # noqa: E402
     StopwiseSampler,
     read_history,
 )
-from stopwise.integrations.optuna._tree import learned  # noqa: E402
+from stopwise.integrations.optuna._learning import learned  # noqa: E402
 
 TREE = {
     "model": sw.Categorical(["svm", "tree", "net"]),
@@ -73,7 +73,7 @@ def test_what_is_learned_explains_every_trial(n):
         assert tree.active(trial.params) == set(trial.params) & set(tree)
 
 
-def test_what_nothing_explains_is_left_out():
+def test_what_nothing_explains_is_modelled_as_if_it_always_existed():
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(0))
 
     def by_chance(trial):
@@ -83,7 +83,10 @@ def test_what_nothing_explains_is_left_out():
         return x + (trial.suggest_float("y", 0, 1) if x > 0.5 else 0.0) + (kind == "a")
 
     study.optimize(by_chance, n_trials=30)
-    assert set(learned(study.trials)) == {"x", "kind"}
+    tree = learned(study.trials)
+    assert set(tree) == {"x", "kind", "y"}
+    assert tree.unexplained == {"y"}
+    assert not tree.when
 
 
 def test_two_parameters_may_explain_one_together():

@@ -17,8 +17,8 @@ from stopwise.integrations import optuna as integration
 from stopwise.integrations.optuna import StopwiseCallback, StopwiseSampler
 from stopwise.integrations.optuna._board import NOTE
 from stopwise.integrations.optuna._callback import VERDICT
+from stopwise.integrations.optuna._learning import learned
 from stopwise.integrations.optuna._space import Axes
-from stopwise.integrations.optuna._tree import learned
 from tests.support.optuna_study import SPACE, loss, objective, points
 
 EVERY_KIND = {
@@ -80,23 +80,6 @@ def test_the_first_trial_teaches_the_space_and_the_rest_is_chosen():
     study.optimize(objective, n_trials=5)
     noted = [NOTE in trial.system_attrs for trial in study.trials]
     assert noted == [False, True, True, True, True]
-
-
-def test_what_nothing_explains_is_drawn_independently():
-    def conditional(trial):
-        kind = trial.suggest_categorical("kind", ["a", "b"])
-        now_and_then = trial.suggest_float("own", 0, 1) if trial.number % 3 else 0.5
-        moving = trial.suggest_int("moving", 1, 3 + trial.number % 2)
-        return now_and_then + (kind == "a") + 0.1 * moving
-
-    study = optuna.create_study(sampler=StopwiseSampler(0.001, seed=0, surrogate="plain"))
-    callback = StopwiseCallback(0.001, stopping=sw.stopping.FixedTrials(6), surrogate="plain")
-    study.optimize(conditional, n_trials=12, callbacks=[callback])
-    shared = study.sampler.infer_relative_search_space(study, study.trials[-1])
-    assert list(shared) == ["kind"]
-    # Two kinds are evaluated often, because what is not modelled differs: that is no exhaustion.
-    assert callback.verdict(study).rule == "fixed"
-    assert len(study.trials) == 2 + 6  # there are no more than two kinds to begin with
 
 
 def test_a_maximised_study_is_maximised():

@@ -13,8 +13,10 @@ from optuna.trial import create_trial
 import stopwise as sw
 from stopwise.errors import InputError
 from stopwise.integrations.optuna import StopwiseCallback, StopwiseSampler
+from stopwise.integrations.optuna._board import Note
 from stopwise.integrations.optuna._declared import contradictions
-from stopwise.integrations.optuna._tree import Tree, as_tree, learned
+from stopwise.integrations.optuna._learning import learned
+from stopwise.integrations.optuna._tree import Tree, as_tree
 
 SPACE = {
     "k": sw.Categorical(["a", "b"]),
@@ -297,3 +299,64 @@ def test_pruned_trials_need_not_suggest_everything():
         raise optuna.TrialPruned
 
     run(sampler_of(space=SPACE), callback_of(), n_trials=3, function=pruned)
+
+
+def stepped(trial):
+    return (trial.suggest_int("n", 16, 64, step=16) - 32) ** 2 + trial.suggest_float("x", 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("declared", "warns"),
+    [
+        (sw.Ordinal([16, 32, 48, 64]), False),  # the same values, of another kind
+        (sw.Categorical([64, 48, 16, 32]), False),
+        (sw.Ordinal([16, 32]), True),
+        (sw.Ordinal([10, 20]), True),
+        (sw.Integer(16, 64), True),
+        (sw.Integer(16, 64, log=True), True),
+        (sw.Integer(1, 100), True),
+        (sw.Real(16, 64), True),
+        (sw.Real(1, 100, log=True), True),
+        (IntDistribution(16, 64, step=16), False),
+        (FloatDistribution(16, 64, step=16), True),
+    ],
+)
+def test_another_kind_step_range_or_scale_is_no_error_of_optuna(declared, warns):
+    space = {"n": declared, "x": sw.Real(0, 1)}
+    study = optuna.create_study(sampler=sampler_of(space=space))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        study.optimize(stepped, n_trials=6)
+    assert ["contradicts the space=" in str(w.message) for w in caught] == [True] * warns
+    assert [trial.value for trial in study.trials] == [stepped(trial) for trial in study.trials]
+
+
+@pytest.mark.parametrize(
+    "declared", [sw.Ordinal([16, 32, 48, 64]), FloatDistribution(16, 64, step=16)]
+)
+def test_values_that_fit_are_taken_though_declared_as_another_kind(declared):
+    sampler = sampler_of(space={"n": declared, "x": sw.Real(0, 1)})
+    study = optuna.create_study(sampler=sampler)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study.optimize(stepped, n_trials=6)
+    mirror = sampler.mirrors._mirror
+    mirror.update(study.trials)
+    assert [mirror.axes.outward(o.params) for o in mirror.study.history] == [
+        trial.params for trial in study.trials
+    ]
+    chosen = [mirror.axes.external(Note.own(trial).numbers) for trial in study.trials]
+    assert chosen == [trial.params for trial in study.trials]
+    assert not sampler._chosen  # nothing is kept of trials that have ended
+
+
+@pytest.mark.parametrize("declared", [sw.Real(1e-4, 0.1), sw.Real(1e-3, 0.1, log=True)])
+def test_another_scale_or_range_of_a_float_is_no_error_of_optuna(declared):
+    def log(trial):
+        return trial.suggest_float("lr", 1e-4, 0.1, log=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study = optuna.create_study(sampler=sampler_of(space={"lr": declared}))
+        study.optimize(log, n_trials=6)
+    assert len(study.trials) == 6

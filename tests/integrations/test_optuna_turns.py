@@ -95,10 +95,13 @@ def test_an_offer_holds_only_the_parameters_that_exist(monkeypatch):
     for sampler in samplers[1:]:
         monkeypatch.setattr(sampler, "_choose", None)
     space = samplers[0].infer_relative_search_space(study, trials[0])
-    threads, chosen = wait_beside(study, samplers, trials, space)
+    threads, relative = wait_beside(study, samplers, trials, space)
     samplers[0].sample_relative(study, trials[0], space)
     for thread in threads:
         thread.join()
+    assert not any(relative.values())  # of a declared space, values are handed out one by one
+    chosen = {n: p for sampler in samplers[1:] for (_, n), p in sampler._chosen.items()}
+    assert len(chosen) == 5
     assert {params["kind"] for params in chosen.values()} == {"flat", "deep"}
     for number, params in chosen.items():
         assert set(params) == {"kind", "y"} | ({"x"} if params["kind"] == "deep" else set())

@@ -23,6 +23,8 @@ from optuna.trial import FrozenTrial
 
 from stopwise.integrations.optuna._tree import Tree, as_tree
 
+_MOST_LISTED = 1000  # whole numbers, which are compared with a list of choices
+
 
 class DeclaredSpace:
     """A space that was given to a sampler or a callback, for comparison with trials.
@@ -105,9 +107,13 @@ def _beside(tree: Tree, name: str, trial: FrozenTrial) -> str:
 
 
 def _values(distribution: BaseDistribution) -> object:
-    """What tells apart distributions of different values, whatever their scale."""
+    """What tells apart distributions of different values, whatever their kind and scale."""
     if isinstance(distribution, CategoricalDistribution):
         return sorted(map(repr, distribution.choices))
+    if isinstance(distribution, IntDistribution):
+        low, high, step = distribution.low, distribution.high, distribution.step
+        if (high - low) // step < _MOST_LISTED:
+            return sorted(map(repr, range(low, high + 1, step)))
     kind = type(distribution)
     return kind, *(getattr(distribution, part, None) for part in ("low", "high", "step"))
 

@@ -19,6 +19,7 @@ from stopwise.integrations.foreign_outcomes import outcomes_of
 from stopwise.integrations.optuna._board import Note
 from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._space import Axes, Distributions, in_order
+from stopwise.integrations.optuna._tree import Tree
 from stopwise.record.history import Trial
 from stopwise.record.outcomes import Failed, Outcome, Pruned, outcome_of
 from stopwise.stopping import StoppingRule, traits_of
@@ -118,10 +119,41 @@ class Mirror:
             params = self._finished[trial.number]
             return [] if params is None else [dict(params)]
         if self.axes.holds(trial):
-            return [self.axes.inward(trial.params)]
+            return [self._inward(trial)]
+        return [self.axes.inward(params) for params in self._proposed(trial)]
+
+    def _proposed(self, trial: FrozenTrial) -> list[dict[str, Any]]:
+        """The params of the note of an Optuna trial, or of the offers to it."""
         proposed = [note.numbers for note in Note.all_of(trial) if note.numbers is not None]
         theirs = [self.axes.external(numbers) for numbers in proposed]
-        return [self.axes.inward(params) for params in theirs if params is not None]
+        return [params for params in theirs if params is not None]
+
+    def _inward(self, trial: FrozenTrial) -> dict[str, Any]:
+        """The params of an Optuna trial in our form, with what it lacks as it was proposed."""
+        params = trial.params
+        if self.axes.tree.unexplained - set(params):
+            params = self.axes.filled(params, self._chosen(trial) or {})
+        return self.axes.inward(params)
+
+    def _chosen(self, trial: FrozenTrial) -> dict[str, Any] | None:
+        """The params that were proposed for an Optuna trial, and with which its own agree."""
+        agreeing = (
+            proposed
+            for proposed in self._proposed(trial)
+            if all(proposed.get(name, value) == value for name, value in trial.params.items())
+        )
+        return next(agreeing, None)
+
+    def _place(self, trial: FrozenTrial) -> dict[str, Any] | None:
+        """The params of a finished trial in our form; None if it is not of this space.
+
+        One that ended before it had suggested everything is where it was chosen to be.
+        """
+        if self.axes.holds(trial):
+            return self._inward(trial)
+        cut_short = trial.params and trial.state != TrialState.COMPLETE
+        chosen = self._chosen(trial) if cut_short else None
+        return None if chosen is None else self.axes.inward(chosen)
 
     def _note(self, trial: FrozenTrial) -> None:
         params, before = next(iter(self.points(trial)), None), self._running.get(trial.number)
@@ -131,15 +163,15 @@ class Mirror:
         self._running[trial.number] = self.study.begin(params)
 
     def _tell(self, trial: FrozenTrial) -> None:
-        outcome, cost = _outcome(trial), self._cost(trial)
+        outcome, place = _outcome(trial), self._place(trial)
+        cost = self._cost(trial, placed=place is not None)
         check_within_bounds(f"trial {trial.number}", outcome.value, self.study.options.bounds)
-        holds = self.axes.holds(trial)
         outcomes = None
-        if holds and outcome.value is not None:
+        if place is not None and outcome.value is not None:
             outcomes, why = self._outcomes(trial)
             outcome = Failed(why) if why else outcome
-        self._finished[trial.number] = self.axes.inward(trial.params) if holds else None
-        if not holds:
+        self._finished[trial.number] = place
+        if place is None:
             self.withdraw(trial.number)
             self.study.spend_elsewhere(cost or 0.0)
             return
@@ -157,14 +189,14 @@ class Mirror:
         limits = self.study.options.limits
         return outcomes_of(reported, limits, who=f"trial {trial.number}", how=how)
 
-    def _cost(self, trial: FrozenTrial) -> float | None:
+    def _cost(self, trial: FrozenTrial, *, placed: bool) -> float | None:
         """The cost of a finished trial; None if our study computes it, or if it is unknown."""
-        if is_known(self.study.cost_model) and self.axes.holds(trial):
+        if is_known(self.study.cost_model) and placed:
             return None
         cost = None if is_known(self.study.cost_model) else paid(trial)
         if cost is not None:
             return cost
-        if trial.state == TrialState.COMPLETE and self.axes.holds(trial):
+        if trial.state == TrialState.COMPLETE and placed:
             message = (
                 f"trial {trial.number} does not say what it cost: decorate the objective with"
                 " stopwise.integrations.optuna.timed, which times its body, or report the cost"
@@ -187,10 +219,10 @@ def direction_of(study: Study) -> Literal["minimize", "maximize"]:
     return "maximize" if study.directions[0] == StudyDirection.MAXIMIZE else "minimize"
 
 
-def has_surplus(distributions: Distributions, trials: Sequence[FrozenTrial]) -> bool:
-    """Whether trials have varying parameters beside those that are modelled."""
-    return any(
-        name not in distributions and not distribution.single()
+def has_surplus(tree: Tree, trials: Sequence[FrozenTrial]) -> bool:
+    """Whether trials have varying parameters that are not modelled, or whose reason is unknown."""
+    return bool(tree.unexplained) or any(
+        name not in tree and not distribution.single()
         for trial in trials
         for name, distribution in trial.distributions.items()
     )

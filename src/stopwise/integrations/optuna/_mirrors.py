@@ -21,9 +21,11 @@ from stopwise.core.space.constraints import Constraint, checked_constraints
 from stopwise.errors import shown
 from stopwise.integrations.optuna._constraints import KnownConstraints
 from stopwise.integrations.optuna._declared import DeclaredSpace
+from stopwise.integrations.optuna._learning import learned
 from stopwise.integrations.optuna._mirror import Mirror, direction_of, has_surplus
 from stopwise.integrations.optuna._space import Distributions
-from stopwise.integrations.optuna._tree import Tree, as_tree, learned
+from stopwise.integrations.optuna._tree import Tree, as_tree
+from stopwise.integrations.optuna._unexplained import Unexplained
 from stopwise.study.external import ExternalStudy
 from stopwise.study.options import StudyOptions, names
 
@@ -52,6 +54,7 @@ class Mirrors:
     ) -> None:
         self._space = space
         self._owner = owner
+        self._unexplained = Unexplained(owner)
         self._declared = None if space is None else DeclaredSpace(space, owner)
         self.options = StudyOptions.of(options, owner=owner, leave_out=leave_out, also=("space",))
         self._keywords = options
@@ -78,7 +81,11 @@ class Mirrors:
         Args:
             trials: Reads the trials; it is not called if the parameters are given.
         """
-        return learned(trials()) if self._space is None else as_tree(self._space)
+        if self._space is not None:
+            return as_tree(self._space)
+        tree = learned(trials())
+        self._unexplained.warn(tree)
+        return tree
 
     def settings(self, distributions: Distributions) -> str:
         """A short text of the options, the same for workers that would choose by the same.
@@ -92,7 +99,9 @@ class Mirrors:
             for name, condition in when.items()
             for parent, values in condition.items()
         ]
-        parts = (sorted(distributions.items()), sorted(conditions), sorted(given.items()))
+        parts = [sorted(distributions.items()), sorted(conditions), sorted(given.items())]
+        if isinstance(distributions, Tree) and (distributions.ranges or distributions.unexplained):
+            parts += [sorted(distributions.ranges.items()), sorted(distributions.unexplained)]
         text = repr((options, *parts))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -164,22 +173,22 @@ class Mirrors:
         self, study: Study, distributions: Distributions, trials: Sequence[FrozenTrial]
     ) -> Mirror:
         """The mirror of a study; a new one if its space has changed."""
-        when = getattr(distributions, "when", {})
-        key = (id(study._storage), study.study_name, dict(distributions), when)  # noqa: SLF001
+        tree = distributions if isinstance(distributions, Tree) else Tree(distributions)
+        model = (dict(tree), tree.when, tree.ranges, tree.unexplained)
+        key = (id(study._storage), study.study_name, *model)  # noqa: SLF001
         if self._mirror is None or key != self._key:
             self._mirror, self._checked, self._partial, self._key = None, set(), False, key
         new = [t for t in trials if t.number not in self._checked]
-        partial = self._partial or has_surplus(distributions, new)
+        partial = self._partial or has_surplus(tree, new)
         self._checked |= {t.number for t in new if t.state.is_finished()}
         if self._mirror is None or partial != self._partial:
             self._partial = partial
             options = dict(self._keywords)
             if partial and options.get("noise") is None:
-                # Parameters that are not modelled vary between trials: to the model that is noise.
+                # What is not modelled, or exists for no known reason, varies: that is noise.
                 options |= {"noise": "learn", "replicates": True}
-            tree = distributions if isinstance(distributions, Tree) else Tree(distributions)
             options["constraints"] = self._constraints.on(tree)
-            self._mirror = Mirror(distributions, direction=direction_of(study), **options)
+            self._mirror = Mirror(tree, direction=direction_of(study), **options)
         return self._mirror
 
 

@@ -14,10 +14,11 @@ from stopwise.integrations.foreign_files import reading
 from stopwise.integrations.foreign_space import Told
 from stopwise.integrations.optuna._cost import COST, paid
 from stopwise.integrations.optuna._curves import read_curves
+from stopwise.integrations.optuna._learning import learned
 from stopwise.integrations.optuna._mirror import direction_of, has_surplus
 from stopwise.integrations.optuna._read_only import open_read_only, shown_url
 from stopwise.integrations.optuna._space import Axes, in_order
-from stopwise.integrations.optuna._tree import learned
+from stopwise.integrations.optuna._tree import Tree
 from stopwise.record.history import History, Observation
 from stopwise.record.outcomes import Failed, Outcome, Pruned, outcome_of
 
@@ -69,7 +70,10 @@ def _read(study: optuna.Study, cost: str | None) -> Told:
             for t in placed
         )
     )
-    notes = _notes(finished, placed, cost, partial=has_surplus(distributions, trials))
+    notes = (
+        *_notes(finished, placed, cost, partial=has_surplus(distributions, trials)),
+        *_guesses(distributions),
+    )
     curves = read_curves(placed, axes, None if cost is None else lambda t: _cost(t, cost))
     return Told(history, axes.space, direction_of(study), notes, curves)
 
@@ -122,8 +126,13 @@ def _notes(
         f"{states.count(TrialState.FAIL)} failed trials count as evaluations without a value": (
             TrialState.FAIL in states
         ),
-        "parameters that not all trials have are left out; what they do counts as noise": partial,
+        "what parameters do that are left out, or exist for no known reason, is noise": partial,
         "each trial is taken to cost 1": cost is None,
         "costs are durations, which contain the sampler's own time": cost == "duration",
     }
     return tuple(note for note, applies in notes.items() if applies)
+
+
+def _guesses(tree: Tree) -> list[str]:
+    names = ", ".join(repr(name) for name in tree if name in tree.unexplained)
+    return [f"where trials lack {names}, the middle stands for it"] if names else []

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from optuna import TrialPruned
@@ -21,7 +22,8 @@ from stopwise.integrations.optuna._board import Board, Look, Note
 from stopwise.integrations.optuna._mirror import Mirror, direction_of
 from stopwise.integrations.optuna._mirrors import Mirrors
 from stopwise.integrations.optuna._proposal import Knowledge, Proposal
-from stopwise.integrations.optuna._space import Distributions
+from stopwise.integrations.optuna._space import Distributions, is_among
+from stopwise.integrations.optuna._tree import Tree
 from stopwise.study.signatures import spells_out_options
 
 # The callback decides when to stop, and Optuna knows the direction and what is enqueued.
@@ -34,9 +36,9 @@ class StopwiseSampler(BaseSampler):
     """An Optuna sampler that considers costs, and what other workers are evaluating.
 
     Parameters that all trials share are chosen together, and so are those that exist only for some
-    values of others: which do is learned from complete trials, or said by ``space``. What is not
-    understood yet is drawn independently. Workers on one storage never evaluate the same point,
-    and with a budget a trial that cannot be paid for is pruned before it begins.
+    values of others, or have other ranges: which do is learned from complete trials, or said by
+    ``space``. What nothing explains is warned of. Workers on one storage never evaluate the same
+    point, and with a budget a trial that cannot be paid for is pruned before it begins.
 
     Args:
         lam: Objective units per unit of cost, see ``stopwise.exchange_rate``; it may be left out
@@ -66,6 +68,7 @@ class StopwiseSampler(BaseSampler):
         from scipy.stats import qmc  # noqa: F401  a second to load: not while others wait
 
         self._independent = RandomSampler(seed)
+        self._chosen: dict[tuple[str, int], dict[str, Any]] = {}  # of trials that have not ended
         options |= {"lam": lam, "seed": secrets.randbelow(2**31) if seed is None else seed}
         self.mirrors = Mirrors(
             options, owner="StopwiseSampler", leave_out=SAMPLER_SETS, space=space
@@ -91,17 +94,21 @@ class StopwiseSampler(BaseSampler):
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:  # noqa: ANN401  whatever they choose from
-        """A random value for a parameter that not all trials share."""
+        """The value that was chosen, if it is one that the trial may take; else a random one."""
+        chosen = self._chosen.get(_key(study, trial), {})
+        if param_name in chosen and is_among(param_distribution, chosen[param_name]):
+            return chosen[param_name]
         return self._independent.sample_independent(study, trial, param_name, param_distribution)
 
     def after_trial(
         self,
-        study: Study,  # noqa: ARG002  Optuna's interface
+        study: Study,
         trial: FrozenTrial,
         state: TrialState,
-        values: Sequence[float] | None,  # noqa: ARG002
+        values: Sequence[float] | None,  # noqa: ARG002  Optuna's interface
     ) -> None:
         """Warn if a trial contradicts the space that was given."""
+        self._chosen.pop(_key(study, trial), None)
         self.mirrors.compare(trial, complete=state == TrialState.COMPLETE)
 
     def sample_relative(
@@ -112,12 +119,18 @@ class StopwiseSampler(BaseSampler):
             return {}
         board = Board(study, trial)
         try:
-            return self._sampled(study, board, search_space)
+            params = self._sampled(study, board, search_space)
         except BaseException:
             board.leave()  # nobody has to wait for it
             raise
         finally:
             board.end_turn()
+        if isinstance(search_space, Tree) and search_space.seen is None:
+            # The objective may suggest a parameter as another kind than it was declared, which is
+            # an error to Optuna where it compares both itself.
+            self._chosen[_key(study, trial)] = params
+            return {}
+        return params
 
     def _sampled(self, study: Study, board: Board, search_space: Distributions) -> dict[str, Any]:
         begun = Note(settings=self.mirrors.settings(search_space))
@@ -195,11 +208,8 @@ class StopwiseSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, mirror: Mirror, params: dict[str, Any]
     ) -> dict[str, Any]:
         """Params of which some are fixed, complete and without what does not exist beside them."""
-        tree = mirror.axes.tree
-        for name, distribution in tree.items():
-            if name in tree.active(params) and name not in params:
-                params[name] = self.sample_independent(study, trial, name, distribution)
-        return {name: params[name] for name in tree if name in tree.active(params)}
+        draw = partial(self._independent.sample_independent, study, trial)
+        return mirror.axes.completed(params, draw)
 
     def _offer(self, board: Board, proposal: Proposal, waiting: Sequence[FrozenTrial]) -> None:
         """Choose for trials that wait for this one, while the model is at hand."""
@@ -220,3 +230,8 @@ class StopwiseSampler(BaseSampler):
         params = mirror.ask(number, beside=beside).params
         price = mirror.study.price_of(mirror.axes.inward(params))
         return Proposal(mirror, dict(params), price, left, knew)
+
+
+def _key(study: Study, trial: FrozenTrial) -> tuple[str, int]:
+    """What tells a trial from those of other studies with the same sampler."""
+    return study.study_name, trial.number
