@@ -267,7 +267,8 @@ def test_bounds_are_part_of_what_sampler_and_callback_must_agree_in():
     study = optuna.create_study(sampler=StopwiseSampler(0.01, space=SPACE, seed=0, bounds=(0, 1)))
     same, other = (StopwiseCallback(0.01, bounds=b) for b in ((0.0, 1.0), (0, None)))
     assert same._mirrors(study) is study.sampler.mirrors
-    assert other._mirrors(study) is other._own_mirrors
+    with pytest.warns(UserWarning, match=r"bounds=\(0\.0, 1\.0\) and bounds=\(0\.0, None\)"):
+        assert other._mirrors(study) is other._own_mirrors
 
 
 def test_the_samplers_choices_promise_and_those_of_others_do_not():
@@ -296,3 +297,18 @@ def test_where_only_the_callback_is_ours_nothing_is_promised():
     mirror = callback._own_mirrors._mirror
     assert len(mirror.study.history) == len(study.trials)
     assert len(mirror.study.promises) == 0
+
+
+@pytest.mark.parametrize(
+    "options", [{"value_name": "err"}, {"bounds": (0.0, 100.0)}, {"utility": sw.utility.linear(1)}]
+)
+def test_a_callback_has_the_options_of_the_sampler_that_it_leaves_out(options):
+    def trials(**of_callback):
+        study = optuna.create_study(sampler=StopwiseSampler(0.05, seed=0, **options))
+        callback = StopwiseCallback(0.05, **of_callback)
+        study.optimize(
+            lambda t: 4 * (t.suggest_float("x", 0, 1) - 0.3) ** 2, 30, callbacks=[callback]
+        )
+        return [trial.params for trial in study.trials], study.user_attrs["stopwise:verdict"]
+
+    assert trials() == trials(**options)

@@ -32,6 +32,8 @@ from stopwise.study.options import StudyOptions, names
 # Options that the model and the prices do not depend on. To share a mirror, a sampler and a
 # callback must agree in all others.
 _DECISIONS = ("lam", "acquisition", "stopping", "watch", "seed", "max_trials", "start_from")
+# Prices and what is asked of a trial: a callback that leaves them out says that there are none.
+_PRICES = ("cost", "budget", "limits")
 
 
 class Mirrors:
@@ -113,17 +115,25 @@ class Mirrors:
     def beside(self, sampler: Mirrors) -> Mirrors:
         """The mirrors of a callback beside a sampler of ours: the sampler's if they believe alike.
 
-        Where the callback leaves out constraints, it has the sampler's. With constraints it also
-        has the sampler's space; without, a model of its own learns the space from trials.
+        What the callback leaves out of the model, bounds or names, say, it has from the sampler,
+        and so are constraints, with the space that they are about; without constraints, a model of
+        its own learns the space from trials.
         """
         sampler.warn_of_differences(self)
-        completed = self._completed(sampler) if self.constraints or sampler.constraints else self
+        completed = self._completed(sampler)
         return sampler if sampler.believe_as(completed) else completed
 
     def _completed(self, sampler: Mirrors) -> Mirrors:
+        left_out = {
+            name: option
+            for name, option in sampler._keywords.items()
+            if name not in (*_DECISIONS, *_PRICES) and name not in self._keywords
+        }
         constraints = self.constraints or sampler.constraints
-        space = sampler._space if self._space is None else self._space
-        options = {**self._keywords, "constraints": constraints}
+        space = sampler._space if self._space is None and constraints else self._space
+        if not left_out and not constraints:
+            return self
+        options = {**left_out, **self._keywords, "constraints": constraints}
         return Mirrors(options, owner=self._owner, space=space)
 
     def believe_as(self, callback: Mirrors) -> bool:
@@ -162,12 +172,26 @@ class Mirrors:
             different.append(f"constraints={_listed(one)} and constraints={_listed(other)}")
         if None not in (self._space, callback._space) and not self._has_space_of(callback):
             different.append(f"space={shown(self._space)} and space={shown(callback._space)}")
+        different += self._differing_options(callback)
         if different:
             message = (
                 f"StopwiseSampler and StopwiseCallback have {', '.join(different)}: trials are"
                 " chosen by the first and stopped by the second. Give both the same."
             )
             warnings.warn(message, stacklevel=2)
+
+    def _differing_options(self, callback: Mirrors) -> list[str]:
+        """Options of the model that both were given, each with its two values if they differ."""
+        pairs = {
+            name: (getattr(self.options, name), getattr(callback.options, name))
+            for name in names(leave_out=(*_DECISIONS, *_PRICES, "constraints"))
+            if name in self._keywords and name in callback._keywords
+        }
+        return [
+            f"{name}={shown(ours)} and {name}={shown(theirs)}"
+            for name, (ours, theirs) in pairs.items()
+            if ours != theirs
+        ]
 
     def mirror(
         self, study: Study, distributions: Distributions, trials: Sequence[FrozenTrial]
