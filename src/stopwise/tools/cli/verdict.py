@@ -20,11 +20,16 @@ from stopwise.tools.cli._studies import (
     shown_params,
     study_as_json,
     verdict_as_json,
+    waiting_trials,
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from stopwise.study import Study
     from stopwise.study.budget_worth import BudgetWorth
+
+_SHOWN = 10  # trials that are listed
 
 
 def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> None:
@@ -52,6 +57,8 @@ def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> 
             if worth is not None:
                 say(worth.words)
             say(_best(study))
+            for line in _waiting(study, journal):
+                say(line)
             for line in study.explain().splitlines() if answer.stop else ():
                 if line.startswith(BEGINNINGS):
                     say(line)
@@ -73,6 +80,22 @@ def _best(study: Study) -> str:
     value = study.options.units.value(best.value, best.std)
     said = f"The best so far is trial {best.number}: {value}, with {shown_params(best.params)}."
     return f"{said} {measured_beyond(best, study.options)}".strip()
+
+
+def _waiting(study: Study, journal: Path) -> list[str]:
+    """The trials that nobody has told yet, and what becomes of one whose worker has died."""
+    waiting = waiting_trials(study)
+    if not waiting:
+        return []
+    lines = [f"  trial {each.number}: {shown_params(each.params)}" for each in waiting[:_SHOWN]]
+    if len(waiting) > _SHOWN:
+        lines.append(f"  and {len(waiting) - _SHOWN} more (--json has all)")
+    first = waiting[0].number
+    advice = (
+        f"If nobody is at work on one: stopwise ask {journal} --pending hands out trial {first}"
+        f" again, and stopwise drop {journal} {first} gives it up."
+    )
+    return [f"Asked for and not told ({len(waiting)}):", *lines, advice]
 
 
 def _remaining_as_json(study: Study) -> dict[str, Any] | None:
