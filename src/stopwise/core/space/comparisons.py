@@ -36,7 +36,7 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Relation:
     """One comparison.
 
     Args:
@@ -106,13 +106,13 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     return checked
 
 
-COMPARISONS: dict[type[ast.cmpop], Comparison] = {
-    ast.Eq: Comparison(operator.eq, of_equals=True),
-    ast.NotEq: Comparison(operator.ne, of_equals=False),
-    ast.Lt: Comparison(_ordered(operator.lt)),
-    ast.LtE: Comparison(_ordered(operator.le), of_equals=True),
-    ast.Gt: Comparison(_ordered(operator.gt)),
-    ast.GtE: Comparison(_ordered(operator.ge), of_equals=True),
-    ast.In: Comparison(lambda a, b: a in b),
-    ast.NotIn: Comparison(lambda a, b: a not in b),
+COMPARISONS: dict[type[ast.cmpop], Relation] = {
+    ast.Eq: Relation(operator.eq, of_equals=True),
+    ast.NotEq: Relation(operator.ne, of_equals=False),
+    ast.Lt: Relation(_ordered(operator.lt)),
+    ast.LtE: Relation(_ordered(operator.le), of_equals=True),
+    ast.Gt: Relation(_ordered(operator.gt)),
+    ast.GtE: Relation(_ordered(operator.ge), of_equals=True),
+    ast.In: Relation(lambda a, b: a in b),
+    ast.NotIn: Relation(lambda a, b: a not in b),
 }
