@@ -67,11 +67,12 @@ def test_a_study_by_commands_is_the_study_in_one_process(begin):
         assert told.out == f"trial {trial.number} gave {value:.4g}, at a cost of {seconds}\n"
         study.tell(trial, value, cost)
     assert answer.code == 3
-    said, best = answer.out.splitlines()
+    said, best, *rests = answer.out.splitlines()
     assert said == f"{study.should_stop().rule}: {study.should_stop().reason}."
     x, kind = study.best.params.values()
     found = f"{study.best.value:.4g}, with x = {x!r}, kind = {kind}"  # as it is to be typed again
     assert best == f"The best so far is trial {study.best.number}: {found}."
+    assert rests == [line for line in study.explain().splitlines() if line.startswith("No choice")]
     assert sw.Study.load(journal).history == study.history
     assert sw.Study.load(journal).traces == study.traces
 
@@ -665,4 +666,6 @@ def test_a_verdict_to_stop_names_the_choices_that_were_never_tried(begin):
         assert stopwise("tell", journal, *told).code == 0
     done = stopwise("verdict", journal)
     assert done.code == 3
-    assert done.out.splitlines()[-1] == "Never tried: kind b."
+    rests, untried = done.out.splitlines()[-2:]
+    assert rests.startswith("No choice of the model was tried yet: this verdict rests on 6 eval")
+    assert untried == "Never tried: kind b."

@@ -100,7 +100,8 @@ def _held(study: Study, given: list[str] | None) -> dict[str, Any] | None:
 
 def _listed(parameter: Parameter) -> Sequence[Any]:
     """The choices or values of a parameter that has a list of them."""
-    return getattr(parameter, "choices", None) or getattr(parameter, "values", ())
+    listed: Sequence[Any] = getattr(parameter, "choices", None) or getattr(parameter, "values", ())
+    return listed
 
 
 def _choice(text: str, listed: Sequence[Any]) -> Any:  # noqa: ANN401  any choice

@@ -37,7 +37,6 @@ def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> 
 
     Exit codes: 0 go on; 3 stop; 2 bad input; 1 something outside prevents an answer.
     """
-    from stopwise.study.coverage import BEGINNINGS
     from stopwise.study.lam_ladder import lam_ladder
 
     with opened(journal, wait) as study:
@@ -57,11 +56,9 @@ def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> 
             if worth is not None:
                 say(worth.words)
             say(_best(study))
-            for line in _waiting(study, journal):
+            caveats = _caveats(study) if answer.stop else []
+            for line in [*caveats, *_waiting(study, journal)]:
                 say(line)
-            for line in study.explain().splitlines() if answer.stop else ():
-                if line.startswith(BEGINNINGS):
-                    say(line)
     raise typer.Exit(STOP if answer.stop else 0)
 
 
@@ -80,6 +77,15 @@ def _best(study: Study) -> str:
     value = study.options.units.value(best.value, best.std)
     said = f"The best so far is trial {best.number}: {value}, with {shown_params(best.params)}."
     return f"{said} {measured_beyond(best, study.options)}".strip()
+
+
+def _caveats(study: Study) -> list[str]:
+    """That a verdict to stop rests on no choice of the model, or on choices that nobody tried."""
+    from stopwise.study.coverage import BEGINNINGS
+    from stopwise.study.explanation import rests_on_no_choice
+
+    untried = [line for line in study.explain().splitlines() if line.startswith(BEGINNINGS)]
+    return [*rests_on_no_choice(study), *untried]
 
 
 def _waiting(study: Study, journal: Path) -> list[str]:
