@@ -100,8 +100,11 @@ def _held(study: Study, given: list[str] | None) -> dict[str, Any] | None:
 
 def _listed(parameter: Parameter) -> Sequence[Any]:
     """The choices or values of a parameter that has a list of them."""
-    listed: Sequence[Any] = getattr(parameter, "choices", None) or getattr(parameter, "values", ())
-    return listed
+    from stopwise.core.space import Categorical, Ordinal
+
+    if isinstance(parameter, Categorical):
+        return parameter.choices
+    return parameter.values if isinstance(parameter, Ordinal) else ()
 
 
 def _choice(text: str, listed: Sequence[Any]) -> Any:  # noqa: ANN401  any choice
