@@ -27,6 +27,7 @@ from stopwise.core.units import SECONDS, amount
         (0.004, "$", "$0.004"),
         (-2.0, "$", "-$2"),
         (20.0, "%", "20 %"),
+        *((-0.0, unit, words) for unit, words in (("", "0"), ("$", "$0"), (SECONDS, "0 s"))),
         (math.nan, SECONDS, "nan s"),
     ],
 )

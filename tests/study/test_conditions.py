@@ -208,3 +208,12 @@ def test_the_report_shows_what_is_active(tmp_path):
     best = study.best.params
     assert all(f"The model along {name}." in text for name in best)
     assert not any(f"The model along {name}." in text for name in SPACE if name not in best)
+
+
+def test_what_is_on_a_wall_but_for_rounding_can_be_told():
+    study = sw.Study(
+        {name: sw.Real(0, 1) for name in "abc"}, lam=0.01, constraints=["a + b + c <= 1"]
+    )
+    study.tell({"a": 0.33, "b": 0.56, "c": 0.11}, 0.5)  # 1.0000000000000002 in floats
+    with pytest.raises(InputError, match=r"violates the constraint 'a \+ b \+ c <= 1'"):
+        study.tell({"a": 0.33, "b": 0.56, "c": 0.12}, 0.5)

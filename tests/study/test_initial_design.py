@@ -155,6 +155,18 @@ def test_its_size_can_be_chosen():
     assert verdicts[-1].reason == "initial design, 2 of 3"
 
 
+def test_repeats_are_named_apart_from_the_points_of_the_design():
+    study = sw.Study(BOX, lam=0.1, noise=0.1)
+    study.tell(study.ask(), [1.0, 1.1, 0.9])
+    assert study.should_stop().reason == "initial design, 1 of 6 points (3 evaluations)"
+    for points in range(2, 6):
+        study.tell(study.ask(), 1.0)
+        said = f"initial design, {points} of 6 points ({points + 2} evaluations)"
+        assert study.should_stop().reason == said
+    study.tell(study.ask(), 1.0)
+    assert study.should_stop().rule != "initial"
+
+
 def test_what_the_user_runs_today_is_tried_first():
     today = [{"x": 0.5, "y": 2.0}, {"x": 0.25, "y": 0.0}]
     asked, _ = evaluate_design(sw.Study(BOX, lam=0.1, start_from=today))

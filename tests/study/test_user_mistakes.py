@@ -323,3 +323,20 @@ def test_a_rule_that_lacks_a_property_is_refused_with_its_name(option):
         sw.Study({"x": sw.Real(0, 1)}, lam=0.1, **options)
     finally:
         del Unfinished.key
+
+
+# ------------------------------------------------------------------------- numbers in no order
+
+
+def test_numbers_in_no_order_are_asked_about(tmp_path):
+    space = {"batch": sw.Ordinal([64, 16, 32])}
+    said = r"'batch' are in no order, Ordinal\(\[64, 16, 32\]\).*Ordinal\(\[16, 32, 64\]\)"
+    with pytest.warns(UserWarning, match=said) as warned:
+        study = sw.Study(space, lam=0.1, journal=tmp_path / "study.jsonl")
+    assert {warning.filename for warning in warned} == {__file__}
+    study.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sw.Study.load(tmp_path / "study.jsonl")  # it was asked when the study began
+        sw.Study({"batch": sw.Ordinal([64, 32, 16])}, lam=0.1)
+        sw.Study({"size": sw.Ordinal(["m", "s", "l"])}, lam=0.1)

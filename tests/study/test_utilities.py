@@ -417,3 +417,10 @@ def test_minimize_and_maximize_take_a_utility():
     assert [o.params for o in high.history] == [o.params for o in low.history]
     assert high.worth == pytest.approx(low.worth, rel=1e-12)
     assert high.verdict.reason == low.verdict.reason
+
+
+def test_a_value_that_does_not_count_is_worth_0_without_a_sign():
+    utility = sw.utility.threshold(at=5.0, slope=10.0, unit="$")
+    study = sw.Study(BOX, lam=0.01, direction="maximize", utility=utility, **PLAIN)
+    run(study, 5)
+    assert ", is worth 0 $.\n" in study.explain()

@@ -217,12 +217,17 @@ def check_within_bounds(what: str, value: float | None, bounds: Bounds | None) -
         beyond = f"above {high:g}"
     else:
         return
-    message = (
+    is_beyond = (
         f"{what} has the value {value!r}, but bounds={bounds!r} say that no value is {beyond}."
-        " If the evaluation went wrong, its value is None. If the value is right the bounds are"
-        " not: a study keeps its bounds, so begin a new one with wider bounds or without."
     )
-    raise InputError(message)
+    otherwise = (
+        " If the value is right the bounds are not: a study keeps its bounds, so begin a new one"
+        " with wider bounds or without."
+    )
+    wrong = "If the evaluation went wrong,"
+    raise InputError(f"{is_beyond} {wrong} its value is None.{otherwise}").or_in_shell(
+        f"{is_beyond} {wrong} tell it by --failed REASON.{otherwise}"
+    )
 
 
 def listed(given: Any) -> list[Any]:  # noqa: ANN401  one thing or several

@@ -74,8 +74,9 @@ def _named(kind: str, table: Mapping[str, Callable[..., T]], name: str, lam: flo
     if lam is None:
         message = (
             f"the {kind} {name!r} needs lam. {HOW_TO_CHOOSE_LAM} Or give budget=..., what may be"
-            " spent in all, and it is chosen for you. Or price nothing: sw.Study and sw.minimize"
-            " take max_trials=... alone; elsewhere acquisition='logeipc' needs no lam."
+            " spent in all, and it is chosen for you. Or price nothing: sw.Study, sw.minimize and"
+            " StopwiseSearchCV take max_trials=... alone; elsewhere acquisition='logeipc' needs no"
+            " lam."
         )
         raise InputError(message)
     return table[name](**{takes: lam})

@@ -30,7 +30,7 @@ def quantity(value: float, *beside: float) -> str:
 def _text(value: float, digits: int) -> str:
     if 9999.5 <= abs(value) < 1e7:
         return f"{value:,.{digits - _FEWEST}f}"
-    return f"{value:.{digits}g}"
+    return f"{value:z.{digits}g}"  # z: zero has no sign
 
 
 def measured(value: float, std: float = 0.0, *beside: float) -> str:
@@ -51,7 +51,7 @@ def measured(value: float, std: float = 0.0, *beside: float) -> str:
     decimals = 1 - math.floor(math.log10(float(spread)))
     if not 0 <= decimals <= 6:
         return f"{quantity(value)} +- {spread}"
-    return f"{value:.{decimals}f} +- {std:.{decimals}f}"
+    return f"{value:z.{decimals}f} +- {std:.{decimals}f}"
 
 
 def percent(share: float) -> str:

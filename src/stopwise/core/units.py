@@ -182,14 +182,14 @@ def is_seconds(unit: str) -> bool:
 def _money(cost: float) -> str:
     """An amount of money: cents where they matter, more digits where it is less than a cent."""
     if math.isclose(cost, round(cost), rel_tol=1e-9) or cost >= 1000.0:  # 39 from its logarithm
-        return f"{cost:,.0f}"
+        return f"{cost:z,.0f}"
     return f"{cost:.2f}" if cost >= 0.1 else f"{cost:.2g}"
 
 
 def _duration(seconds: float) -> str:
     """Seconds as people read them: 12.3 s, 2 min 5 s, 3 h 20 min, 2 d 4 h."""
     if seconds < 59.95:
-        return f"{seconds:.3g} s"
+        return f"{seconds:z.3g} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return f"{minutes} min {rest} s" if rest else f"{minutes} min"

@@ -100,7 +100,7 @@ class Deciding:
         n, size = len(state.history.succeeded), self._design.size
         if n < size:
             gone = len(state.history) - n if context.options.failures == "chance" else 0
-            return Verdict.not_yet("initial", _designing(n, size, gone), float(n))
+            return Verdict.not_yet("initial", _designing(self._design.progress, gone), float(n))
         if context.options.limits is not None and math.isinf(self._snapshots.now().best):
             return self._while_nothing_feasible()
         return None
@@ -185,9 +185,9 @@ class Deciding:
         return Verdict.not_yet(rule.name, _why_nothing_decides(self._context))
 
 
-def _designing(n: int, size: int, failed: int) -> str:
+def _designing(progress: str, failed: int) -> str:
     """How far the initial design is, and what becomes of failures, in words."""
-    sentence = f"initial design, {n} of {size}"
+    sentence = f"initial design, {progress}"
     return f"{sentence}; {failed} failed, and others are tried instead" if failed else sentence
 
 

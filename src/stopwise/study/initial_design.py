@@ -62,6 +62,16 @@ class InitialDesign:
         return len(self._context.history.succeeded) >= max(self.size, 1)
 
     @property
+    def progress(self) -> str:
+        """How many of its points have a value, in words; repeats of a point are named apart."""
+        X, _ = self._context.model.encoded.evaluated(self._context.history)
+        evaluations, points = len(X), len(set(self._context.domain.key(X)))
+        if points == evaluations:
+            return f"{evaluations} of {self.size}"
+        whole = self.size - evaluations + points
+        return f"{points} of {whole} points ({evaluations} evaluations)"
+
+    @property
     def cost(self) -> float:
         """C: the cost of the observations up to t = 0, failures among them included."""
         n, cost = 0, 0.0

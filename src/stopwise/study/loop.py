@@ -18,9 +18,9 @@ from stopwise.errors import InputError, InputTypeError
 from stopwise.record.history import Trial
 from stopwise.record.journal import ResumeWarning, has_begun
 from stopwise.study import Study
-from stopwise.study.direction import warn_of_minimising
 from stopwise.study.display import Silent
 from stopwise.study.hard_limits import CAP
+from stopwise.study.likely_mistakes import warn_of_minimising
 from stopwise.study.measured_beyond import none_keeps
 from stopwise.study.options import check_names
 from stopwise.study.result import Result

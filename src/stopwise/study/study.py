@@ -37,13 +37,13 @@ from stopwise.study.budget_worth import WorthRecorder
 from stopwise.study.choosing import Choosing
 from stopwise.study.context import StudyContext
 from stopwise.study.deciding import Deciding, made_rules, obeyed_rules
-from stopwise.study.direction import warn_of_direction
 from stopwise.study.evaluation import Evaluation, unpacked
 from stopwise.study.event_log import EventLog
 from stopwise.study.exclusive import exclusive
 from stopwise.study.guarantee import Guarantee, guarantee_of
 from stopwise.study.identifying import TrialGiven, trial_or_params
 from stopwise.study.initial_design import InitialDesign
+from stopwise.study.likely_mistakes import warn_of_likely_mistakes
 from stopwise.study.model_updates import ModelUpdates
 from stopwise.study.options import StudyOptions
 from stopwise.study.plain_space import plain_space
@@ -92,7 +92,7 @@ class Study(StagedStudy):
         journal: str | PathLike[str] | None = None,
         **options: Any,  # noqa: ANN401  StudyOptions checks them
     ) -> None:
-        warn_of_direction(options)
+        warn_of_likely_mistakes(space, options)
         space, options = plain_space(space, options)
         checked = StudyOptions.of(options, also=("journal",))
         self._set_up(space, checked, EventLog())

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Known constraints: expressions mean what Python means by them, and nothing else is run."""
 
+import ast
 import itertools
 import math
 import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from stopwise.core.space import Candidates, Categorical, Integer, Ordinal, Real, as_domain
@@ -49,19 +50,87 @@ LOGIC = st.recursive(
 )
 
 
+PYTHON = {"__builtins__": {}, "min": min, "max": max, "abs": abs, **FUNCTIONS}
+
+
 @settings(max_examples=300)
 @given(LOGIC, st.floats(-9, 9), st.floats(-9, 9), st.integers(-5, 5))
 def test_an_expression_means_what_python_means(text, a, b, n):
     params = {"a": a, "b": b, "n": n}
+    assume(not any(rounding_decides(node, params) for node in ast.walk(ast.parse(text))))
     try:
-        wanted = eval(  # noqa: S307  of a text made here
-            text, {"__builtins__": {}, "min": min, "max": max, "abs": abs, **FUNCTIONS}, params
-        )
+        wanted = eval(text, PYTHON, params)  # noqa: S307  of a text made here
     except (ArithmeticError, ValueError):
         wanted = False
     expression = parsed(text)
     assert expression.evaluate(params) is wanted
     assert expression.names == {name for name in "abn" if name in _words(text)}
+
+
+def rounding_decides(node, params):
+    """Whether sides of a comparison are close, but not equal, for the numbers they are made of."""
+    if not isinstance(node, ast.Compare):
+        return False
+
+    def value(part):
+        try:
+            found = eval(ast.unparse(part), PYTHON, params)  # noqa: S307  of a text made here
+        except (ArithmeticError, ValueError):
+            return 0.0
+        return 0.0 if callable(found) else found
+
+    made_of = [
+        part for part in ast.walk(node) if isinstance(part, ast.BinOp | ast.Call | ast.Name)
+    ]
+    sides = map(value, (node.left, *node.comparators))
+    slack = 1e-10 * max((abs(value(part)) for part in made_of), default=0.0)
+    return any(0 < abs(x - y) <= slack for x, y in itertools.pairwise(sides))
+
+
+def on_the_wall():
+    """Every mixture of three parts in whole percent, in the decimals that a person types."""
+    return [(a / 100, b / 100, (100 - a - b) / 100) for a in range(101) for b in range(101 - a)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a + b + c <= 1",
+        "a + b + c - 1 <= 0",
+        "1 - a - b - c >= 0",
+        "c <= 1 - (a + b)",
+        "0 <= 100 - 100 * a - 100 * b - 100 * c <= 100",
+        "a + b + c == 1",
+        "not (a + b + c != 1)",
+        "1 >= c + b + a",
+    ],
+)
+def test_rounding_does_not_put_a_mixture_beyond_its_wall(text):
+    holds = parsed(text).evaluate
+    assert all(holds(dict(zip("abc", mixture, strict=True))) for mixture in on_the_wall())
+    assert not holds({"a": 0.33, "b": 0.56, "c": 0.11 + 1e-9})
+
+
+@pytest.mark.parametrize(
+    ("text", "params", "holds"),
+    [
+        ("a + b + c < 1", {"a": 0.33, "b": 0.56, "c": 0.11}, False),
+        ("a < 0.3", {"a": 0.1 + 0.2}, False),
+        ("a > 0.3", {"a": 0.1 + 0.2}, True),
+        ("a != 0.3", {"a": 0.1 + 0.2}, False),
+        ("a <= 0", {"a": 1e-300}, False),
+        ("a >= 0.1", {"a": 0.1 * (1 - 1e-11)}, False),
+        ("a >= 0.1", {"a": 0.1 * (1 - 1e-13)}, True),
+        ("n <= 1000000000000", {"n": 10**12 + 1}, False),  # whole numbers are exact
+        ("n * n <= 1.5", {"n": 10**200}, False),  # too large for a float
+        ("a <= 1", {"a": math.inf}, False),
+        ("a == a", {"a": math.inf}, True),
+        ("kind == 1.5", {"kind": "x"}, False),
+        ("kind == 1.5", {"kind": None}, False),
+    ],
+)
+def test_rounding_decides_nothing_else(text, params, holds):
+    assert parsed(text).evaluate(params) is holds
 
 
 def _words(text):

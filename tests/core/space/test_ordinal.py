@@ -86,3 +86,20 @@ def test_what_is_no_order_is_refused(values, by, message):
 def test_a_value_that_is_not_listed_is_refused():
     with pytest.raises(InputError, match=r"'batch' is 48, .* one of its values.*16, 32"):
         Ordinal([16, 32]).encode([48], "batch")
+
+
+@pytest.mark.parametrize(
+    ("values", "jumbled"),
+    [
+        ([64, 16, 32], True),
+        ([0.1, 1, 0.5], True),
+        ([16, 32, 64], False),
+        ([64, 32.0, 16], False),
+        ([2, 1], False),
+        ([3], False),
+        (["m", "s", "l"], False),
+        (["auto", 3, 1, 2], False),
+    ],
+)
+def test_numbers_are_jumbled_if_they_neither_rise_nor_fall(values, jumbled):
+    assert Ordinal(values).is_jumbled is jumbled

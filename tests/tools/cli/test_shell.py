@@ -67,11 +67,12 @@ def test_a_study_by_commands_is_the_study_in_one_process(begin):
         assert told.out == f"trial {trial.number} gave {value:.4g}, at a cost of {seconds}\n"
         study.tell(trial, value, cost)
     assert answer.code == 3
-    said, best = answer.out.splitlines()
+    said, best, *rests = answer.out.splitlines()
     assert said == f"{study.should_stop().rule}: {study.should_stop().reason}."
     x, kind = study.best.params.values()
     found = f"{study.best.value:.4g}, with x = {x!r}, kind = {kind}"  # as it is to be typed again
     assert best == f"The best so far is trial {study.best.number}: {found}."
+    assert rests == [line for line in study.explain().splitlines() if line.startswith("No choice")]
     assert sw.Study.load(journal).history == study.history
     assert sw.Study.load(journal).traces == study.traces
 
@@ -296,6 +297,70 @@ def test_a_trial_that_nobody_will_tell_is_given_up(begin):
         assert "stopwise tell JOURNAL new VALUE --params JSON --charge" in refused.err
 
 
+def test_what_was_asked_and_not_told_is_listed_and_handed_out_again(begin):
+    journal = begin("", "--lam", "0.01")
+    none = stopwise("ask", journal, "--pending")
+    assert (none.code, none.out) == (3, "")
+    assert "no trial is pending" in none.err
+    asked = stopwise("ask", journal, "-n", "3", "--json").json
+    said = stopwise("verdict", journal).out.splitlines()
+    x, kind = asked[0]["params"].values()
+    assert said[2:4] == ["Asked for and not told (3):", f"  trial 0: x = {x!r}, kind = {kind}"]
+    assert f"stopwise ask {journal} --pending hands out trial 0 again" in said[-1]
+    assert f"stopwise drop {journal} 0 gives it up" in said[-1]
+    before = journal.read_bytes()
+    for _ in range(2):
+        assert stopwise("ask", journal, "--pending", "--json").json == asked[0]
+    assert stopwise("ask", journal, "--pending", "-n", "9", "--json").json == asked
+    assert journal.read_bytes() == before  # nothing was asked anew
+    stopwise("tell", journal, 0, "0.3", "--cost", "1")
+    assert stopwise("ask", journal, "--pending").out.startswith("trial 1: ")
+    stopwise("drop", journal, 1)
+    assert stopwise("ask", journal, "--pending").out.startswith("trial 2: ")
+    stopwise("tell", journal, 2, "0.3", "--cost", "1")
+    assert stopwise("ask", journal, "--pending").code == 3
+    assert "not told" not in stopwise("verdict", journal).out
+
+
+@pytest.mark.parametrize("other", [("--unless-stopped",), ("--fixed", "kind=a")])
+def test_pending_trials_are_handed_out_as_they_are(begin, other):
+    done = stopwise("ask", begin("", "--lam", "0.01"), "--pending", *other)
+    assert done.code == 2
+    assert f"leave {other[0]} out" in done.err
+
+
+def test_of_many_pending_trials_the_first_are_listed(begin):
+    journal = begin("", "--lam", "0.01")
+    stopwise("ask", journal, "-n", "13")
+    said = stopwise("verdict", journal).out
+    assert "Asked for and not told (13):" in said
+    assert said.count("  trial ") == 10
+    assert "  and 3 more (--json has all)" in said
+
+
+def test_a_value_beyond_the_bounds_is_refused_in_words_of_the_shell(begin):
+    journal = begin("", "--lam", "0.01")
+    text = (journal.parent / "space.toml").read_text()
+    (journal.parent / "space.toml").write_text(f"{text}[value]\nbounds = [0, 1]\n")
+    journal.unlink()
+    new = ("new", journal, "--space", journal.parent / "space.toml", "--lam", 1)
+    assert stopwise(*new).code == 0
+    stopwise("ask", journal)
+    done = stopwise("tell", journal, 0, "1.5", "--cost", "1")
+    assert done.code == 2
+    assert "tell it by --failed REASON" in done.err
+    assert "None" not in done.err
+
+
+def test_numbers_in_no_order_are_asked_about(tmp_path):
+    toml = '[parameters]\nb = { type = "ordinal", values = [64, 16, 32] }\n'
+    (tmp_path / "space.toml").write_text(toml)
+    done = stopwise("new", tmp_path / "s", "--space", tmp_path / "space.toml", "--lam", "1")
+    assert done.code == 0
+    assert done.err.startswith("stopwise: the numbers of 'b' are in no order, ")
+    assert stopwise("ask", tmp_path / "s").err == ""
+
+
 def test_a_configuration_told_again_by_its_params_is_asked_about(begin):
     journal = begin("", "--lam", "0.01")
     params = json.dumps(stopwise("ask", journal, "--json").json["params"])
@@ -477,6 +542,9 @@ def test_the_loop_of_the_page_runs(tmp_path):
         (tmp_path / name).chmod(0o755)
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     began = time.time()
+    new = ("new", tmp_path / "study.jsonl", "--space", tmp_path / "space.toml")
+    assert stopwise(*new).code == 0
+    stopwise("ask", tmp_path / "study.jsonl")  # by a loop that was killed
     done = subprocess.run(
         ["bash", "loop.sh"],
         check=False,
@@ -559,6 +627,51 @@ def test_what_cannot_be_held_is_bad_input(begin, given, message):
     assert message in asked.err
 
 
+CHOICES = """
+[parameters]
+catalyst = { type = "categorical", choices = [true, false] }
+word = { type = "categorical", choices = ["True", "1", "none"] }
+size = { type = "ordinal", values = [1, 2.5, 4] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        ("catalyst=true", True),
+        ("catalyst=True", True),
+        ("catalyst=False", False),
+        ("word=True", "True"),
+        ("word=1", "1"),
+        ('word="1"', "1"),
+        ("size=1", 1),
+        ("size=1.0", 1),
+        ("size=2.5", 2.5),
+    ],
+)
+def test_a_choice_is_held_however_it_is_written(tmp_path, given, value):
+    (tmp_path / "space.toml").write_text(CHOICES)
+    journal = tmp_path / "s"
+    new = ("new", journal, "--space", tmp_path / "space.toml", "--lam", "1")
+    assert stopwise(*new).code == 0
+    asked = stopwise("ask", journal, "--fixed", given, "--json").json
+    held = asked["params"][given.partition("=")[0]]
+    assert (held, type(held)) == (value, type(value))
+
+
+def test_choices_are_shown_as_the_shell_writes_them(tmp_path):
+    (tmp_path / "space.toml").write_text(CHOICES)
+    journal = tmp_path / "s"
+    stopwise("new", journal, "--space", tmp_path / "space.toml", "--lam", "1")
+    refused = stopwise("ask", journal, "--fixed", "catalyst=yes")
+    assert refused.code == 2
+    assert "'catalyst' is \"yes\", which is not one of its choices; allowed: true, false" in (
+        refused.err
+    )
+    with pytest.raises(sw.errors.InputError, match=r"is 'yes', .* allowed: True, False"):
+        sw.Study.load(journal).domain.encode({"catalyst": "yes", "word": "1", "size": 1})
+
+
 def test_a_verdict_to_stop_names_the_choices_that_were_never_tried(begin):
     journal = begin("", "--lam", "1000", "--value-name", "loss")
     for x in (0.2, 0.5, 0.8, 0.1, 0.6, 0.9):
@@ -566,4 +679,6 @@ def test_a_verdict_to_stop_names_the_choices_that_were_never_tried(begin):
         assert stopwise("tell", journal, *told).code == 0
     done = stopwise("verdict", journal)
     assert done.code == 3
-    assert done.out.splitlines()[-1] == "Never tried: kind b."
+    rests, untried = done.out.splitlines()[-2:]
+    assert rests.startswith("No choice of the model was tried yet: this verdict rests on 6 eval")
+    assert untried == "Never tried: kind b."

@@ -6,10 +6,11 @@ Every message says what was given, what is allowed and what to do.
 
 from __future__ import annotations
 
+import json
 import math
 import numbers
 import operator
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,18 @@ def of_type(value: object) -> str:
     return f"of type {type(value).__name__}"
 
 
-def listing(items: Collection[object], limit: int = 8) -> str:
+def as_json_text(value: object) -> str:
+    """Write a value as it is written in JSON, which is the shell's way; else as Python does."""
+    if value is None or isinstance(value, str | bool):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
+
+
+def listing(
+    items: Collection[object], limit: int = 8, *, write: Callable[[object], str] = repr
+) -> str:
     """Write items for a message; of many only the first few."""
-    shown = ", ".join(repr(item) for item, _ in zip(items, range(limit), strict=False))
+    shown = ", ".join(write(item) for item, _ in zip(items, range(limit), strict=False))
     return shown + (f", ... ({len(items) - limit} more)" if len(items) > limit else "")
 
 
@@ -151,9 +161,13 @@ def positions(
     ]
     if -1 in places:
         bad = places.index(-1)
+        which = at(name, values, bad)
         raise InputError(
-            f"{at(name, values, bad)} is {values[bad]!r}, which is not one of its {called}; "
+            f"{which} is {values[bad]!r}, which is not one of its {called}; "
             f"allowed: {listing(allowed)}"
+        ).or_in_shell(
+            f"{which} is {as_json_text(values[bad])}, which is not one of its {called}; "
+            f"allowed: {listing(allowed, write=as_json_text)}"
         )
     return np.array(places, dtype=np.intp)
 

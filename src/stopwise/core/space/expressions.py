@@ -19,22 +19,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from stopwise.core.space.comparisons import COMPARISONS, Sum
 from stopwise.core.space.truth_values import check_truth_values, truth, written
 from stopwise.errors import InputError, InputTypeError, shown
 
 Evaluate = Callable[[Mapping[str, Any]], Any]
-
-
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    """A comparison by size, which names do not have: Python would go by the alphabet."""
-
-    def checked(a: Any, b: Any) -> bool:  # noqa: ANN401  values of parameters
-        if isinstance(a, str) and isinstance(b, str):
-            message = "names have no size; list those that are allowed, as in kind in ['a', 'b']"
-            raise TypeError(message)
-        return compare(a, b)
-
-    return checked
 
 
 LONGEST = 1000  # characters
@@ -69,16 +58,6 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
     ast.Pow: math.pow,  # of floats: a power of whole numbers may be too long to compute
-}
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: _ordered(operator.lt),
-    ast.LtE: _ordered(operator.le),
-    ast.Gt: _ordered(operator.gt),
-    ast.GtE: _ordered(operator.ge),
-    ast.In: lambda a, b: a in b,
-    ast.NotIn: lambda a, b: a not in b,
 }
 
 
@@ -231,6 +210,8 @@ def _binary(node: ast.BinOp, names: set[str], text: str) -> Evaluate:
             raise TypeError(f"{value!r} is no number")
         return value
 
+    if isinstance(node.op, ast.Add | ast.Sub):
+        return Sum(lambda p: compute(number(left(p)), number(right(p))), (left, right))
     return lambda params: compute(number(left(params)), number(right(params)))
 
 
@@ -250,16 +231,16 @@ def _boolean(node: ast.BoolOp, names: set[str], text: str) -> Evaluate:
 
 
 def _comparison(node: ast.Compare, names: set[str], text: str) -> Evaluate:
-    if any(type(op) not in _COMPARISONS for op in node.ops):
+    if any(type(op) not in COMPARISONS for op in node.ops):
         raise _refused(node, text)
-    compares = [_COMPARISONS[type(op)] for op in node.ops]
-    terms = [_built(term, names, text) for term in (node.left, *node.comparators)]
+    comparisons = [COMPARISONS[type(op)] for op in node.ops]
+    sides = [_built(side, names, text) for side in (node.left, *node.comparators)]
 
     def evaluate(params: Mapping[str, Any]) -> bool:
-        left = terms[0](params)
-        for compare, term in zip(compares, terms[1:], strict=True):
-            right = term(params)
-            if not compare(left, right):
+        left = sides[0](params)
+        for comparison, pair in zip(comparisons, itertools.pairwise(sides), strict=True):
+            right = pair[1](params)
+            if not comparison.holds((left, right), pair, params):
                 return False
             left = right
         return True

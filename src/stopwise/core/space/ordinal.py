@@ -73,6 +73,14 @@ class Ordinal(Conditional):
         """The number of values."""
         return len(self.values)
 
+    @property
+    def is_jumbled(self) -> bool:
+        """Whether the values are numbers that neither rise nor fall along the list."""
+        if not all(checks.is_number(type(value)) for value in self.values):
+            return False
+        listed, rising = list(self.values), sorted(self.values)
+        return listed not in (rising, rising[::-1])
+
     def encode(self, values: Sequence[Any], name: str) -> Array:
         """Turn values into their column of the unit cube.
 

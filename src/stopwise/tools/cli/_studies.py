@@ -134,6 +134,13 @@ def study_as_json(study: Study) -> dict[str, Any]:
     }
 
 
+def waiting_trials(study: Study) -> list[Trial]:
+    """Trials that somebody is to tell, the lowest number first; nobody is at a paused one."""
+    paused = {trial.number for trial in study.paused}
+    told_soon = (trial for trial in study.pending if trial.number not in paused)
+    return sorted(told_soon, key=lambda trial: trial.number)
+
+
 def shown_params(params: Mapping[str, Any]) -> str:
     """A configuration in words: ``lr = 0.01, layers = 3``."""
     from stopwise.tools.runner import parameter_passing

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,9 +20,11 @@ from stopwise.tools.cli._studies import (
     opened,
     shown_params,
     trial_as_json,
+    waiting_trials,
 )
 
 if TYPE_CHECKING:
+    from stopwise.core.space import Parameter
     from stopwise.core.units import AnswerUnits
     from stopwise.record.history import Trial
     from stopwise.study import Study
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 _MOST = 1000  # trials of one call: they are handed out under one lock
 
 
-def ask(
+def ask(  # long: typer wants each option with its help
     journal: Journal,
     *,
     n: Annotated[
@@ -45,18 +48,33 @@ def ask(
         bool,
         typer.Option("--unless-stopped", help="Ask for the verdict first; if it is to stop, end."),
     ] = False,
+    pending: Annotated[
+        bool,
+        typer.Option(
+            "--pending",
+            help="Hand out again what was asked and not told, the lowest number first.",
+        ),
+    ] = False,
     as_json: AsJson = False,
     wait: Wait = WAIT,
 ) -> None:
     """Hand out the next trials: number and params. Tell each of them when it is evaluated.
 
     Exit codes: 0 here they are; 3 with --unless-stopped, the verdict is to stop (it is on stderr),
-    or there are as many trials as there may be, or nothing is left to be tried; 2 bad input; 1
-    something outside prevents it.
+    or there are as many trials as there may be, or nothing is left to be tried, or with --pending
+    no trial is pending; 2 bad input; 1 something outside prevents it.
     """
+    if pending and (fixed or unless_stopped):
+        given = "--fixed" if fixed else "--unless-stopped"
+        raise InputError(
+            f"--pending hands out trials that were chosen before, whatever the verdict on new ones"
+            f" is: leave {given} out, or ask for a new trial without --pending."
+        )
     with opened(journal, wait) as study:
-        held = dict(map(_held, fixed)) if fixed else None
-        trials = _handed_out(study, n or 1, held, unless_stopped=unless_stopped)
+        if pending:
+            trials = _again(study, n or 1)
+        else:
+            trials = _handed_out(study, n or 1, _held(study, fixed), unless_stopped=unless_stopped)
         if as_json:
             written = [trial_as_json(study, trial) for trial in trials]
             say(json.dumps(written[0] if n is None and written else written))
@@ -65,15 +83,51 @@ def ask(
                 say(_sentence(trial, study.options.units))
 
 
-def _held(given: str) -> tuple[str, Any]:
-    """A parameter and its value, from ``NAME=VALUE``; a value that is no JSON is a text."""
-    name, equals, value = given.partition("=")
-    if not (name and equals):
-        raise InputError(f"--fixed {given!r}: give a name and a value: act=relu")
+def _held(study: Study, given: list[str] | None) -> dict[str, Any] | None:
+    """The parameters that are held and their values, from ``NAME=VALUE`` each."""
+    from stopwise.core.space.finite import codec_of
+
+    codec = codec_of(study.domain)
+    listed = dict(zip(codec.names, map(_listed, codec.parameters), strict=True))
+    held: dict[str, Any] = {}
+    for each in given or ():
+        name, equals, value = each.partition("=")
+        if not (name and equals):
+            raise InputError(f"--fixed {each!r}: give a name and a value: act=relu")
+        held[name] = _choice(value, listed.get(name, ()))
+    return held or None
+
+
+def _listed(parameter: Parameter) -> Sequence[Any]:
+    """The choices or values of a parameter that has a list of them."""
+    from stopwise.core.space import Categorical, Ordinal
+
+    if isinstance(parameter, Categorical):
+        return parameter.choices
+    return parameter.values if isinstance(parameter, Ordinal) else ()
+
+
+def _choice(text: str, listed: Sequence[Any]) -> Any:  # noqa: ANN401  any choice
+    """The choice that is written so: as JSON, as a text, or as answers and Python write it."""
+    from stopwise.tools.runner.parameter_passing import as_text
+
     try:
-        return name, json.loads(value)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        return name, value
+        value = text
+    if any(choice == value and type(choice) is type(value) for choice in listed):
+        return value
+    written_so = (choice for choice in listed if text in (as_text(choice), repr(choice)))
+    return next(written_so, value)
+
+
+def _again(study: Study, count: int) -> list[Trial]:
+    """The pending trials of the lowest numbers; without one the command ends."""
+    waiting = waiting_trials(study)
+    if not waiting:
+        complain("stopwise: no trial is pending: all that were asked for are told or given up")
+        raise typer.Exit(STOP)
+    return waiting[:count]
 
 
 def _handed_out(

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from stopwise.tools.cli._output import say
+from stopwise.tools.cli._output import complain, say
 
 
 def new(  # long: typer wants each option with its help
@@ -55,7 +56,12 @@ def new(  # long: typer wants each option with its help
         value_name=value_name,
         cost_unit=cost_unit,
     )
-    with closing(runner.new_study(config, journal=journal)) as study:
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", UserWarning)
+        made = runner.new_study(config, journal=journal)
+    for warning in warned:
+        complain(f"stopwise: {warning.message}")
+    with closing(made) as study:
         told = "each trial costs 1" if study.options.cost is None else "tell says what was paid"
         say(f"{journal} is begun: to {study.direction}, over {', '.join(config.space)}; {told}.")
     if unused:

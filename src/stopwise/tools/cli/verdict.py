@@ -20,11 +20,16 @@ from stopwise.tools.cli._studies import (
     shown_params,
     study_as_json,
     verdict_as_json,
+    waiting_trials,
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from stopwise.study import Study
     from stopwise.study.budget_worth import BudgetWorth
+
+_SHOWN = 10  # trials that are listed
 
 
 def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> None:
@@ -32,7 +37,6 @@ def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> 
 
     Exit codes: 0 go on; 3 stop; 2 bad input; 1 something outside prevents an answer.
     """
-    from stopwise.study.coverage import BEGINNINGS
     from stopwise.study.lam_ladder import lam_ladder
 
     with opened(journal, wait) as study:
@@ -52,9 +56,9 @@ def verdict(journal: Journal, *, as_json: AsJson = False, wait: Wait = WAIT) -> 
             if worth is not None:
                 say(worth.words)
             say(_best(study))
-            for line in study.explain().splitlines() if answer.stop else ():
-                if line.startswith(BEGINNINGS):
-                    say(line)
+            caveats = _caveats(study) if answer.stop else []
+            for line in [*caveats, *_waiting(study, journal)]:
+                say(line)
     raise typer.Exit(STOP if answer.stop else 0)
 
 
@@ -73,6 +77,31 @@ def _best(study: Study) -> str:
     value = study.options.units.value(best.value, best.std)
     said = f"The best so far is trial {best.number}: {value}, with {shown_params(best.params)}."
     return f"{said} {measured_beyond(best, study.options)}".strip()
+
+
+def _caveats(study: Study) -> list[str]:
+    """That a verdict to stop rests on no choice of the model, or on choices that nobody tried."""
+    from stopwise.study.coverage import BEGINNINGS
+    from stopwise.study.explanation import rests_on_no_choice
+
+    untried = [line for line in study.explain().splitlines() if line.startswith(BEGINNINGS)]
+    return [*rests_on_no_choice(study), *untried]
+
+
+def _waiting(study: Study, journal: Path) -> list[str]:
+    """The trials that nobody has told yet, and what becomes of one whose worker has died."""
+    waiting = waiting_trials(study)
+    if not waiting:
+        return []
+    lines = [f"  trial {each.number}: {shown_params(each.params)}" for each in waiting[:_SHOWN]]
+    if len(waiting) > _SHOWN:
+        lines.append(f"  and {len(waiting) - _SHOWN} more (--json has all)")
+    first = waiting[0].number
+    advice = (
+        f"If nobody is at work on one: stopwise ask {journal} --pending hands out trial {first}"
+        f" again, and stopwise drop {journal} {first} gives it up."
+    )
+    return [f"Asked for and not told ({len(waiting)}):", *lines, advice]
 
 
 def _remaining_as_json(study: Study) -> dict[str, Any] | None:
