@@ -221,7 +221,7 @@ def _of_worth(context: StudyContext, snapshot: Snapshot) -> list[str]:
 
 
 def _of_readings(readings: Readings | None) -> list[str]:
-    """The trust in promised gains, and the readings of bad values if there are several."""
+    """The trust in foreseen gains, and the readings of bad values if there are several."""
     if readings is None:
         return []
     trust = readings.trust_words
