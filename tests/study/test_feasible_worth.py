@@ -11,6 +11,7 @@ from stopwise.core.traces import Trace
 from stopwise.errors import InputError
 from stopwise.stopping.signals import GAIN_PER_COST
 from stopwise.study.feasible_worth import most_worth
+from stopwise.tools.progress.view import view_of
 
 BOX = {"T": sw.Real(0.0, 1.0)}
 UTILITY = sw.utility.piecewise([(70, 0), (95, 1000)], unit="$")
@@ -195,6 +196,11 @@ def test_where_all_that_remains_is_pending_nothing_is_worth_anything():
     assert not bound.verdict(trace).stop
 
 
+def test_a_value_of_no_worth_is_worth_0_and_not_minus_0():
+    study = three_in_vain(fallback=0.0)
+    assert "The best value, 0, is worth 0 $." in study.explain()
+
+
 # ---------------------------------------------------------------------------- the record
 
 
@@ -216,6 +222,17 @@ def test_a_resumed_study_says_the_same(tmp_path):
     assert "most_worth_per_cost" in sw.Study.load(path).traces
     with pytest.raises(InputError, match="keeps all limits"):
         sw.Study.load(path).guarantee()
+
+
+def test_progress_says_what_ends_the_search():
+    study = three_in_vain()
+    study.should_stop()
+    [gauge] = view_of(study).stops
+    within = "not before an evaluation keeps all limits, or none is likely enough for its price"
+    assert gauge.text == within
+    ended = run(utility=UTILITY, cost=100)
+    [gauge] = view_of(ended).stops
+    assert (gauge.text, gauge.share) == (f"pbgi: {ended.should_stop().reason}", 1.0)
 
 
 def test_minimize_ends_and_the_report_is_made(tmp_path):

@@ -72,8 +72,9 @@ class Readings:
         )
         if not self.partly:
             return words
-        others = f"{self.partly} of the others brought what was promised"
-        return f"{words}; {others}, which does not lower the trust"
+        were = "1 was" if self.partly == 1 else f"{self.partly} were"
+        still = "less good and still brought what was promised"
+        return f"{words}; {were} {still}, which does not lower the trust"
 
     @property
     def unproved(self) -> tuple[str, ...]:
