@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gain per cost as a signal: its facts, and the trust in promised gains."""
+"""The gain per cost as a signal: its facts, and the trust in foreseen gains."""
 
 import math
 

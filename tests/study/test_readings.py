@@ -19,7 +19,7 @@ TABLE = sw.Candidates(
     [{"x": x, "y": y} for x in range(12) for y in range(8)],
     {"x": sw.Integer(0, 11), "y": sw.Integer(0, 7)},
 )
-CLAUSE = re.compile(r" \(promised gains are believed at (\S+) %\)")
+CLAUSE = re.compile(r" \(foreseen gains are believed at (\S+) %\)")
 
 
 def cliff(params):
@@ -103,10 +103,10 @@ def test_looking_changes_nothing(default):
 
 def test_the_explanation_names_them(default):
     lines, readings = default.explain().splitlines(), default.readings()
-    [trust] = [line for line in lines if line.startswith("Promised gains are believed at")]
+    [trust] = [line for line in lines if line.startswith("Foreseen gains are believed at")]
     said = re.fullmatch(
-        r"Promised gains are believed at (\d+) %: (\d+) of 8 choices brought what the model had"
-        r" promised, and (\S+) should have by the chances that it gave\.",
+        r"Foreseen gains are believed at (\d+) %: (\d+) of 8 choices were as good as the model had"
+        r" foreseen, and (\S+) should have been by the chances that it gave\.",
         trust,
     )
     assert float(said[1]) == pytest.approx(100.0 * readings.trust, abs=0.5)
@@ -137,15 +137,51 @@ def test_before_any_choice_was_told_it_says_so():
 def test_one_choice_is_not_choices():
     one = Readings((WeighedReading("values as they are", 1.0),), 0.005, 0, 1, 0.25)
     assert one.trust_words == (
-        "promised gains are believed at 0.5 %: 0 of 1 choice brought what the model had promised,"
-        " and 0.2 should have by the chances that it gave"
+        "foreseen gains are believed at 0.5 %: 0 of 1 choice was as good as the model had"
+        " foreseen, and 0.2 should have been by the chances that it gave"
     )
+
+
+@pytest.mark.parametrize(("partly", "were"), [(1, "1 was"), (2, "2 were")])
+def test_choices_that_brought_what_was_promised_and_less_than_foreseen_are_named(partly, were):
+    as_they_are = (WeighedReading("values as they are", 1.0),)
+    words = Readings(as_they_are, 0.5, 0, 4, 1.5, partly).trust_words
+    still = "less good and still brought what was promised, which does not lower the trust"
+    assert words.endswith(f"by the chances that it gave; {were} {still}")
+
+
+def test_a_choice_that_brought_what_was_promised_does_not_lower_the_trust(tmp_path):
+    """It brings what lies halfway from the promise as it is shown to what was foreseen."""
+    path = tmp_path / "run.jsonl"
+    utility = sw.utility.piecewise([(70.0, 0.0), (95.0, 1000.0)])
+    options = {"direction": "maximize", "utility": utility, "lam": 1e-9, "journal": path}
+    study = sw.Study(TABLE, n_initial=6, seed=2, surrogate="default", **options)
+    for value in (20.0, 75.0, 40.0, 66.0, 71.0, 30.0):
+        study.tell(study.ask(), value)
+    for told in range(1, 4):
+        trial, before = study.ask(), study.readings()
+        best = study.worth(study.best.value)
+        promised = study.promises[-1].promised
+        foreseen = study.worth(-study._context.state.foresights[trial.number].level) - best
+        assert 0.0 < promised < foreseen == pytest.approx(promised / before.trust)
+        study.tell(trial, 70.0 + (best + 0.5 * (promised + foreseen)) / 40.0)
+        after = study.readings()
+        assert study.promises[-1].is_kept
+        assert (after.kept, after.partly, after.judged) == (0, told, told)
+        assert after.trust == pytest.approx(before.trust, abs=1e-12)
+    study.tell(study.ask(), 20.0)
+    lowered = study.readings()
+    assert (lowered.kept, lowered.partly, lowered.judged) == (0, 3, 4)
+    assert lowered.trust < after.trust
+    assert "3 were less good and still brought what was promised" in study.explain()
+    study.close()
+    assert sw.Study.load(path).readings() == lowered
 
 
 def test_a_share_that_rounds_to_all_is_no_discount_in_words():
     full = Readings((WeighedReading("values as they are", 1.0),), 0.999, 2, 4, 1.0)
-    assert full.trust_words.startswith("promised gains are believed in full: 2 of 4 choices")
-    assert full.unproved == ("promised gains are discounted, by what came of earlier ones",)
+    assert full.trust_words.startswith("foreseen gains are believed in full: 2 of 4 choices")
+    assert full.unproved == ("foreseen gains are discounted, by what came of earlier ones",)
 
 
 def test_a_plain_study_says_nothing_of_readings_or_discounts(plain):
@@ -218,7 +254,7 @@ def test_the_guarantee_names_readings_weights_and_discount(default):
     broken, readings = default.guarantee().broken, default.readings()
     assert f"several readings of the values are modelled, not one ({readings.words})" in broken
     assert "the weights of these readings follow the data" in broken
-    assert f"promised gains are discounted, to {100 * readings.trust:.0f} %" in broken
+    assert f"foreseen gains are discounted, to {100 * readings.trust:.0f} %" in broken
 
 
 @pytest.mark.parametrize("surrogate", ["default", "plain"])

@@ -204,7 +204,7 @@ def test_rules_that_count_end_the_search_for_what_keeps_the_limits():
         study.tell({"x": x}, infeasible({"x": x}))
     verdict = study.should_stop()
     assert verdict.rule == "limits"
-    assert "until the budget, max_trials or a rule that counts ends it" in verdict.reason
+    assert "Nothing will end that: give fallback=" in verdict.reason
 
 
 def test_the_verdict_names_the_fallback_while_nothing_is_better():

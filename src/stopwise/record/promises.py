@@ -33,6 +33,11 @@ class Promise:
     promised: float
     delivered: float | None = None
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether a gain came, and at least the one that was promised."""
+        return self.delivered is not None and 0.0 < self.delivered >= self.promised
+
 
 @dataclass(frozen=True, slots=True)
 class Promises(Sequence[Promise]):

@@ -156,9 +156,9 @@ def gained(now: Signal, *beside: float) -> str:
 
 
 def discount(now: Signal) -> str:
-    """A clause about the trust in promised gains, for sentences; empty where it is full."""
+    """A clause about the trust in foreseen gains, for sentences; empty where it is full."""
     believed = percent(now.facts.get("trust", 1.0))
-    return "" if believed == percent(1.0) else f" (promised gains are believed at {believed})"
+    return "" if believed == percent(1.0) else f" (foreseen gains are believed at {believed})"
 
 
 def evaluations(snapshot: Snapshot) -> Signal:

@@ -8,11 +8,13 @@ from dataclasses import replace
 
 from stopwise.core.beliefs.prices import is_known
 from stopwise.core.checks import listed
+from stopwise.core.space import Finite
 from stopwise.errors import InputError
 from stopwise.stopping import StoppingRule, Verdict, make_rule
 from stopwise.stopping.signals import EVALUATIONS, GAIN_PER_COST, gained
 from stopwise.study.budget_worth import BudgetWorth, worth_by_budget
 from stopwise.study.context import StudyContext
+from stopwise.study.feasible_worth import most_worth, verdict_by_most, weighs_price
 from stopwise.study.hard_limits import (
     CAP,
     budget_verdict,
@@ -106,11 +108,29 @@ class Deciding:
         return None
 
     def _while_nothing_feasible(self) -> Verdict:
-        """The verdict while nothing keeps the limits: rules that count may stop, others wait."""
+        """The verdict while nothing keeps the limits.
+
+        Rules that count may stop, and rules about prices where the worth of values is bounded.
+        """
         counting = [rule for rule in self._rules if rule.key == EVALUATIONS.key]
-        ended = next(filter(None, map(self._of_rule, counting)), None)
-        why = _why_nothing_decides(self._context)
-        return ended or Verdict.not_yet(NOTHING_FEASIBLE, why)
+        by_most = self._by_most_worth()
+        ended = next(filter(None, [*map(self._of_rule, counting), *by_most]), None)
+        if ended is not None:
+            return ended
+        why = by_most[0].reason if by_most else self._why_nothing_decides()
+        return Verdict.not_yet(NOTHING_FEASIBLE, why)
+
+    def _by_most_worth(self) -> list[Verdict]:
+        """Of each rule about prices, by what a value that keeps the limits is worth at most."""
+        most, options = most_worth(self._context.options), self._context.options
+        if most is None or most.key not in self._context.state.traces:
+            return []
+        trace, none = self._snapshots.trace(most), _none_of(self._context)
+        return [
+            verdict_by_most(rule, trace, f"{none}; {most.reason(rule, trace, options.currency)}")
+            for rule in self._rules
+            if weighs_price(rule)
+        ]
 
     def _of_cap(self) -> Verdict | None:
         """Stop at the cap on trials; where it alone decides, with the worth of one more."""
@@ -182,7 +202,30 @@ class Deciding:
         """The verdict of a rule; one that was not asked has no answer yet."""
         if rule.key in self._context.state.traces:
             return rule.verdict(self._snapshots.trace(rule))
-        return Verdict.not_yet(rule.name, _why_nothing_decides(self._context))
+        return Verdict.not_yet(rule.name, self._why_nothing_decides())
+
+    def _why_nothing_decides(self) -> str:
+        """Why no rule decides while nothing keeps the limits, and what ends that, in words."""
+        ends = self._ends_of_search()
+        looks = f"{_none_of(self._context)}, and the study looks for one that does"
+        if ends:
+            says = "(fallback= would say what it is worth)"
+            return f"{looks}, until {' or '.join(ends)} ends it {says}: go on"
+        return (
+            f"{looks}. Nothing will end that: give fallback= (what you have if none does),"
+            " max_trials= or budget=: go on"
+        )
+
+    def _ends_of_search(self) -> list[str]:
+        """What ends a search for something that keeps the limits, in words."""
+        options, counting = self._context.options, EVALUATIONS.key
+        ends = {
+            "the budget": self._context.budget.total is not None,
+            "max_trials": options.max_trials is not None,
+            "a rule that counts": any(rule.key == counting for rule in self._rules),
+            "the last configuration": isinstance(self._context.domain, Finite),
+        }
+        return [name for name, is_set in ends.items() if is_set]
 
 
 def _designing(progress: str, failed: int) -> str:
@@ -191,11 +234,6 @@ def _designing(progress: str, failed: int) -> str:
     return f"{sentence}; {failed} failed, and others are tried instead" if failed else sentence
 
 
-def _why_nothing_decides(context: StudyContext) -> str:
-    """Why no rule decides while nothing keeps the limits, in words."""
-    tried, kept = len(context.history.succeeded), none_keeps(context.options)
-    return (
-        f"none of {tried} evaluations {kept}, and the study looks for one that does,"
-        " until the budget, max_trials or a rule that counts ends it (fallback= would say what it"
-        " is worth): go on"
-    )
+def _none_of(context: StudyContext) -> str:
+    """That nothing keeps the limits, in words."""
+    return f"none of {len(context.history.succeeded)} evaluations {none_keeps(context.options)}"

@@ -223,12 +223,12 @@ def _of_worth(context: StudyContext, snapshot: Snapshot) -> list[str]:
     if snapshot.loss is None:
         return []
     value = context.options.units.value(context.options.sign * snapshot.best)
-    worth = in_currency(-snapshot.level, snapshot.currency)
+    worth = in_currency(0.0 - snapshot.level, snapshot.currency)  # and not -0
     return [f"The best value, {value}, is worth {worth}."]
 
 
 def _of_readings(readings: Readings | None) -> list[str]:
-    """The trust in promised gains, and the readings of bad values if there are several."""
+    """The trust in foreseen gains, and the readings of bad values if there are several."""
     if readings is None:
         return []
     trust = readings.trust_words

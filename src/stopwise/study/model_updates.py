@@ -237,8 +237,12 @@ class ModelUpdates:
         """
         sign, chances = self._options.sign, self._options.failures == "chance"
         return [
-            Seen(foresight, came=value is not None and sign * value < foresight.level)
-            for foresight, value in state.told_choices.values()
+            Seen(
+                foresight,
+                came=value is not None and sign * value < foresight.level,
+                came_discounted=number in state.promises and state.promises[number].is_kept,
+            )
+            for number, (foresight, value) in state.told_choices.items()
             if not (chances and value is None)
         ]
 

@@ -31,11 +31,12 @@ class Readings:
 
     Args:
         entries: Readings with their weights, whose sum is 1; equal ones are listed once.
-        trust: The share of promised gains that is believed.
-        kept: Number of choices that gained what the model promised before that discount.
+        trust: The share of foreseen gains that is believed; what is left of them is promised.
+        kept: Number of choices that were as good as the model had foreseen, before that discount.
         judged: Number of choices of which that is known.
-        expected: How many of them should have, by the chances that the readings gave them: a
-            promised gain is often a small chance of a large one.
+        expected: How many of them should have been, by the chances that the readings gave them: a
+            foreseen gain is often a small chance of a large one.
+        partly: Number of choices that were not, and brought what was promised all the same.
 
     Example:
         >>> as_they_are = WeighedReading("values as they are", 0.38)
@@ -49,6 +50,7 @@ class Readings:
     kept: int
     judged: int
     expected: float
+    partly: int = 0
 
     @property
     def words(self) -> str:
@@ -60,14 +62,19 @@ class Readings:
         """The trust and where it comes from, as a clause."""
         share = percent(self.trust)
         in_full = self.trust == 1.0 or share == percent(1.0)
-        believed = f"promised gains are believed {'in full' if in_full else f'at {share}'}"
+        believed = f"foreseen gains are believed {'in full' if in_full else f'at {share}'}"
         if not self.judged:
             return f"{believed}, since no choice has shown yet whether they come"
-        choices = "1 choice" if self.judged == 1 else f"{self.judged} choices"
-        kept = f"{self.kept} of {choices} brought what the model had promised"
-        return (
-            f"{believed}: {kept}, and {self.expected:.1f} should have by the chances that it gave"
+        choices = "1 choice was" if self.judged == 1 else f"{self.judged} choices were"
+        words = (
+            f"{believed}: {self.kept} of {choices} as good as the model had foreseen, and"
+            f" {self.expected:.1f} should have been by the chances that it gave"
         )
+        if not self.partly:
+            return words
+        were = "1 was" if self.partly == 1 else f"{self.partly} were"
+        still = "less good and still brought what was promised"
+        return f"{words}; {were} {still}, which does not lower the trust"
 
     @property
     def unproved(self) -> tuple[str, ...]:
@@ -82,7 +89,7 @@ class Readings:
             share = percent(self.trust)
             none_now = share == percent(1.0)
             to = "by what came of earlier ones" if none_now else f"to {share}"
-            reasons.append(f"promised gains are discounted, {to}")
+            reasons.append(f"foreseen gains are discounted, {to}")
         return tuple(reasons)
 
 
@@ -103,4 +110,5 @@ def readings_of(context: StudyContext, objective: Surrogate) -> Readings | None:
         sum(each.came for each in seen),
         len(seen),
         float(sum(chances)),
+        sum(not each.tells for each in seen),
     )

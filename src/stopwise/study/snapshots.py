@@ -22,6 +22,7 @@ from stopwise.stopping import StoppingRule
 from stopwise.stopping.signals import EVALUATIONS, GAIN_PER_COST
 from stopwise.study.budget import Budget
 from stopwise.study.context import StudyContext
+from stopwise.study.feasible_worth import most_worth, weighs_price
 from stopwise.study.initial_design import InitialDesign
 from stopwise.study.spending import Spending
 
@@ -111,11 +112,8 @@ class Snapshots:
     def record(self, rules: Iterable[StoppingRule]) -> None:
         """Record each rule's signal at this number of observations, once per key."""
         began, snapshot = time.perf_counter(), self.now()
-        if not snapshot.has_incumbent:  # the price alone can judge a fallback; counts need no best
-            judging = {EVALUATIONS.key}
-            if math.isfinite(snapshot.best):
-                judging.add(GAIN_PER_COST.key)
-            rules = [rule for rule in rules if rule.key in judging]
+        if not snapshot.has_incumbent:
+            rules = self._while_nothing_feasible(list(rules), snapshot)
         due: dict[str, StoppingRule] = {}
         for rule in rules:
             if rule.key not in due and self._is_due(rule, snapshot.n):
@@ -132,6 +130,21 @@ class Snapshots:
         points = [supremum.x for supremum in suprema if supremum.x is not None]
         if self._warm_starts and points:
             self._peaks = np.array(list({x.tobytes(): x for x in points}.values()))
+
+    def _while_nothing_feasible(
+        self, rules: list[StoppingRule], snapshot: Snapshot
+    ) -> list[StoppingRule]:
+        """Rules that can judge then: counts need no best, and the price can judge a fallback.
+
+        Without a fallback the price can judge what a value is worth at most.
+        """
+        judging = {EVALUATIONS.key}
+        if math.isfinite(snapshot.best):
+            judging.add(GAIN_PER_COST.key)
+        most = most_worth(self._context.options)
+        bound = [most] if most and math.isinf(snapshot.best) else []
+        asked = bound if any(map(weighs_price, rules)) else []
+        return [*(rule for rule in rules if rule.key in judging), *asked]
 
     def trace(self, rule: StoppingRule) -> Trace:
         """The trace of a rule; its last signal is computed again if trials were begun since.

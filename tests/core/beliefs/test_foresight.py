@@ -73,3 +73,14 @@ def test_beliefs_that_are_right_keep_their_trust():
     """Chances of 0.3 of which three in ten come: the trust stays near 1."""
     record = [((0.3, 0.3, 0.3), i % 10 < 3) for i in range(60)]
     assert weigh(PRIOR, seen(record)).trust > 0.8
+
+
+def test_what_kept_its_discounted_promise_alone_says_nothing():
+    missed, came = Foresight(0.0, (0.5, 0.1)), Foresight(0.0, (0.3, 0.6))
+    told = [Seen(missed, came=False), Seen(came, came=True, came_discounted=True)]
+    partly = Seen(came, came=False, came_discounted=True)
+    assert partly.tells is False
+    for seen in ([], told):
+        alone, beside = weigh([0.5, 0.5], seen), weigh([0.5, 0.5], [partly, *seen, partly])
+        assert beside.trust == alone.trust
+        assert beside.weights.tolist() == alone.weights.tolist()

@@ -12,6 +12,9 @@ much: a promise is then kept with probability :math:`\theta p_k` only, with an u
 
 Only the chosen points count. Elsewhere an observation says little of what a rule reads, the
 improvements that are promised.
+
+A choice may bring less than that and still all that was promised of it at the trust of its time.
+It shows neither that promises come in full nor that they do not come, and counts for nothing.
 """
 
 from __future__ import annotations
@@ -44,10 +47,16 @@ class Foresight:
 
 
 class Seen(NamedTuple):
-    """A foresight, and whether the choice kept its promise."""
+    """A foresight, and whether the choice kept its promise: before the discount, or after it."""
 
     foresight: Foresight
     came: bool
+    came_discounted: bool = False
+
+    @property
+    def tells(self) -> bool:
+        """Whether it says anything of the trust: all came, or less than was promised."""
+        return self.came or not self.came_discounted
 
 
 class Weighed(NamedTuple):
@@ -71,6 +80,7 @@ def weigh(prior: Sequence[float], seen: Sequence[Seen]) -> Weighed:
         (True, 0.811)
     """
     log_weights = np.log(np.outer(prior, TRUST_PRIOR))
+    seen = [each for each in seen if each.tells]
     if seen:
         chances = np.array([each.foresight.chances for each in seen])[:, :, None] * TRUSTS
         came = np.array([each.came for each in seen])[:, None, None]

@@ -50,7 +50,7 @@ __all__ = ["Audit", "Audited", "CurveAudit", "audit"]
 
 # Searches start where those at the last observation ended, so half the effort finds as much.
 _BY_OTHERS = (
-    "choices are judged as if others had made them: promised gains are believed as when a study"
+    "choices are judged as if others had made them: foreseen gains are believed as when a study"
     " begins, so figures differ from the verdicts of the study itself"
 )
 _SEARCH = Search(raw=256, restarts=5)

@@ -18,6 +18,7 @@ from stopwise.stopping import StoppingRule, traits_of
 from stopwise.stopping.signals import GAIN_PER_COST, gained, in_currency
 from stopwise.stopping.verdict import Verdict
 from stopwise.study import Study
+from stopwise.study.feasible_worth import MostWorth
 from stopwise.study.measured_beyond import beyond_words, within_words
 from stopwise.tools.progress.words import configuration, shortened, times
 
@@ -211,7 +212,8 @@ def _next(study: Study, units: AnswerUnits) -> str:
 def _stops(study: Study) -> tuple[Gauge, ...]:
     """How far each rule that is obeyed is from stopping; a hard limit that has stopped it."""
     ended = study.verdict
-    if ended is not None and ended.stop and ended.rule not in {rule.name for rule in study.rules}:
+    measured = {rule.name for rule in study.rules if rule.key in study.traces}
+    if ended is not None and ended.stop and ended.rule not in measured:
         return (Gauge(f"{ended.rule}: {ended.reason}", 1.0),)
     if not any(rule.key in study.traces for rule in study.rules):
         first = _not_before(study)
@@ -240,9 +242,11 @@ def _not_before(study: Study) -> str:
         return "a trial has finished"
     if not study.options.limits:
         return ""
+    given_up = ", or none is likely enough for its price" if MostWorth.key in study.traces else ""
     if study.options.noise is not None:
-        return "" if study.best is not None else "an evaluation is believed to keep all limits"
-    return "" if study.history.feasible else "an evaluation keeps all limits"
+        believed = f"an evaluation is believed to keep all limits{given_up}"
+        return "" if study.best is not None else believed
+    return "" if study.history.feasible else f"an evaluation keeps all limits{given_up}"
 
 
 def _is_stale(study: Study, record: Trace) -> bool:

@@ -41,7 +41,7 @@ def signal_picture(facts: Facts) -> Picture:
         words = "No stopping rule has been asked yet."
         if facts.succeeded and facts.nothing_yet:
             keeps = "is believed to keep" if facts.names.noisy else "keeps"
-            words += f" A rule judges what {keeps} all limits, and nothing has so far."
+            words = f"No gain was weighed. A rule judges what {keeps} all limits, and nothing has."
         return Picture("signal", _TITLE, words)
     replayed = None if rule is None else replay(facts.study.traces, rule)[0]
     verdicts = _by_budget(facts, trace) if replayed is None else replayed.verdicts
