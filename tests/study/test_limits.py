@@ -9,6 +9,7 @@ import pytest
 
 import stopwise as sw
 from stopwise.acquisition.chance_per_cost import ChancePerCost
+from stopwise.core.beliefs.lowest_mean import expected_fall
 from stopwise.errors import InputError, InputTypeError
 from stopwise.record.outcomes import Completed, Infeasible
 from tests.support.gradients import check_gradient
@@ -291,6 +292,49 @@ def test_with_noise_a_point_counts_that_is_likelier_than_not_within_the_limits()
     assert study.promises[-1].delivered == 0.0
     trial = study.ask()
     study.tell(trial, -2.0, outcomes={"toxicity": 0.0})
+    assert study.promises[-1].delivered > 0.0
+
+
+@pytest.mark.parametrize(("measured", "delivers"), [(2.001, True), (9.0, False)])
+def test_with_noise_what_becomes_the_best_has_delivered_wherever_it_was_measured(
+    measured, delivers
+):
+    """A little beyond the limit it is believed to keep it, and so ``best`` may be that trial."""
+    study = sw.Study(TABLE, **OPTIONS, noise="learn", n_initial=6)
+    rng = np.random.default_rng(1)
+    for i in range(0, 20, 2):
+        p = {"dose": i / 19, "heat": (7 * i % 20) / 19}
+        measured_there = 0.4 + p["dose"] + 0.3 * rng.standard_normal()
+        study.tell(p, harm(p), outcomes={"toxicity": measured_there})
+    trial = study.ask()
+    study.tell(trial, -3.0, outcomes={"toxicity": measured})
+    assert isinstance(study.history[-1].outcome, Infeasible)
+    assert (study.best.number == trial.number) == study.snapshot().feasible[-1] == delivers
+    assert (study.promises[-1].delivered > 0.0) == delivers
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_with_noise_too_gains_are_promised_and_delivered_from_the_fallback(direction):
+    sign = 1.0 if direction == "minimize" else -1.0
+    study = sw.Study(
+        TABLE, lam=1e-9, limits={"toxicity": (None, 3.0)}, surrogate="plain", n_initial=6,
+        noise=0.01, fallback=sign * -1.0, direction=direction,
+    )  # fmt: skip
+    for _ in range(10):
+        snapshot = study.snapshot() if len(study.history) >= 6 else None
+        trial = study.ask()
+        value = -1.2 if trial.number == 9 else harm(trial.params)
+        study.tell(trial, sign * value, outcomes={"toxicity": 1.0})
+        if snapshot is None:
+            continue
+        [x], before = study.domain.encode([trial.params]), snapshot.belief.posterior
+        promise = study.promises[-1]
+        chance = np.exp(snapshot.belief.log_chance(x[None, :])[0])
+        fall = expected_fall(before, snapshot.X, x, fallback=-1.0)
+        assert promise.promised == pytest.approx(chance * fall, rel=1e-9)
+        after = before.append(x, value).law(np.vstack([snapshot.X, x])).mean.min()
+        wanted = max(min(before.law(snapshot.X).mean.min(), -1.0) - after, 0.0)
+        assert promise.delivered == pytest.approx(wanted, abs=1e-9)
     assert study.promises[-1].delivered > 0.0
 
 
