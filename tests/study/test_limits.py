@@ -220,6 +220,51 @@ def test_until_one_keeps_the_limits_it_looks_for_one_and_says_so():
     assert len(study.promises)
 
 
+def pocket(params):
+    dose = params["dose"]
+    return sw.Evaluation(dose, outcomes={"t": 2.0 + dose - 3.0 * (0.6 < dose < 0.7)})
+
+
+def failing_beside_a_pocket(params):
+    x, y = params["dose"], params["heat"]
+    if x < 0.25:
+        return None
+    bump = math.exp(-((x - 0.75) ** 2 + (y - 0.25) ** 2) / 0.01)
+    return sw.Evaluation(y, outcomes={"t": 2.0 + 2.0 * x + 0.3 * y - 6.0 * bump})
+
+
+DEAR = {"dose": sw.Real(0, 1)}, {"cost": lambda p: 1.0 + 10.0 * p["dose"]}
+
+
+@pytest.mark.parametrize(
+    ("objective", "space", "options"), [(pocket, *DEAR), (failing_beside_a_pocket, SPACE, {})]
+)
+def test_a_pocket_is_found_of_which_no_outcome_tells(objective, space, options):
+    """The model of the outcome is certain that there is none; points must not crowd for that."""
+    limits = {"t": (None, 1.0)}
+    study = sw.Study(space, lam=1e-3, limits=limits, surrogate="plain", seed=0, **options)
+    while study.best is None and len(study.history) < 40 and not study.should_stop().stop:
+        trial = study.ask()
+        study.tell(trial, objective(trial.params))
+    assert study.best is not None
+    X = np.vstack([study.domain.encode(o.params) for o in study.history])
+    apart = np.abs(X[:, None] - X[None]).max(axis=2)[np.triu_indices(len(X), 1)]
+    assert apart.min() > 1e-3
+    [part] = [p for p in study.snapshot().belief.success.parts if hasattr(p, "second")]
+    assert part.second is None  # what is found is found: the model is taken at its word again
+
+
+def test_beside_a_fallback_the_models_of_outcomes_are_taken_at_their_word():
+    options = {**OPTIONS, "limits": {"toxicity": (None, -1.0)}, "n_initial": 3}
+    studies = [sw.Study(TABLE, **options, **more) for more in ({}, {"fallback": 0.0})]
+    for study in studies:
+        for i in (3, 8, 13):
+            told(study, {"dose": i / 19, "heat": (7 * i % 20) / 19})
+    doubted, plain = (study.snapshot().belief.success.parts[0] for study in studies)
+    assert doubted.second is not None
+    assert plain.second is None
+
+
 @pytest.mark.parametrize("noise", [None, "learn"])
 def test_several_at_once_look_for_a_success_in_several_places(noise):
     """What is pending is expected to break the limits, or nobody would need another."""
