@@ -112,6 +112,59 @@ def test_the_design_keeps_its_size():
     assert study.snapshot().t == 0
 
 
+COSTS = [None, "reported", lambda params: 1.0 + params["x"]]
+
+
+@pytest.mark.parametrize("surrogate", ["default", "plain", "paper"])
+@pytest.mark.parametrize("cost", COSTS, ids=["same", "reported", "known"])
+def test_the_design_goes_on_whatever_values_are_held(surrogate, cost):
+    """As if nothing were held: the other parameters of each trial are those of another point."""
+    space = {"temp": sw.Real(0, 40), **BOX}
+    study = sw.Study(space, lam=1e-9, surrogate=surrogate, cost=cost)
+    for temp in (21.5, 18.0, 30.2, 25.1):
+        trial = study.ask(fixed={"temp": temp})
+        study.tell(trial, value(trial.params), 1.0 if cost == "reported" else None)
+    xs = [o.params["x"] for o in study.history]
+    assert len(set(xs)) == 4
+    assert max(xs) - min(xs) > 0.3
+
+
+@pytest.mark.parametrize("surrogate", ["default", "plain"])
+def test_held_and_free_trials_share_one_design(surrogate):
+    """Its points in their order, each once, with what is held in place of their own."""
+    options = {"lam": 1e-9, "surrogate": surrogate, "n_initial": 6}
+    planned, study = (sw.Study({"temp": sw.Real(0, 40), **MIXED}, **options) for _ in range(2))
+    points = [trial.params for trial in planned.ask(6)]
+    for k, point in enumerate(points):
+        fixed = {"temp": 11.0 + k} if k % 3 else None
+        assert study.ask(fixed=fixed).params == point | (fixed or {})
+
+
+@given(st.lists(st.sampled_from(["relu", "tanh"]), min_size=6, max_size=6), st.integers(0, 20))
+def test_on_a_table_no_other_values_are_tried_again_before_all_were(held, seed):
+    study = sw.Study(TABLE, lam=1e-9, n_initial=9, seed=seed, cost="reported")
+    trials = [study.ask(fixed={"act": act}) for act in held]
+    assert {t.params["k"] for t in trials} == set(range(6))
+
+
+def test_where_conditions_and_constraints_rule_points_differ_too():
+    tree = sw.Study(TREE, lam=1e-9, n_initial=8)
+    values = [0.7 + 0.01 * i for i in range(4)]
+    trials = [tree.ask(fixed={"kind": "b", "drop": drop}) for drop in values]
+    assert len({t.params["x"] for t in trials}) == 4
+    study = sw.Study(BOX, lam=1e-9, n_initial=8, constraints=["x + rate <= 0.6"])
+    trials = [study.ask(fixed={"x": 0.5 + 0.001 * i}) for i in range(4)]
+    assert len({t.params["rate"] for t in trials}) == 4
+    assert max(t.params["rate"] for t in trials) <= 0.1
+
+
+def test_once_all_other_values_were_tried_they_are_tried_again():
+    space = {"x": sw.Real(0, 1), "act": sw.Categorical(["a", "b", "c"])}
+    study = sw.Study(space, lam=1e-9, n_initial=9, surrogate="plain")
+    acts = [study.ask(fixed={"x": 0.1 + 0.05 * i}).params["act"] for i in range(9)]
+    assert [acts.count(act) for act in "abc"] == [3, 3, 3]
+
+
 def test_a_point_of_the_design_that_has_the_values_comes_first():
     first = {"x": 0.25, "rate": 0.5, "layers": 3, "act": "elu"}
     other = {**first, "act": "relu"}

@@ -9,6 +9,7 @@ import pytest
 
 import stopwise as sw
 from stopwise.acquisition.chance_per_cost import ChancePerCost
+from stopwise.core.beliefs.lowest_mean import expected_fall
 from stopwise.errors import InputError, InputTypeError
 from stopwise.record.outcomes import Completed, Infeasible
 from tests.support.gradients import check_gradient
@@ -219,6 +220,51 @@ def test_until_one_keeps_the_limits_it_looks_for_one_and_says_so():
     assert len(study.promises)
 
 
+def pocket(params):
+    dose = params["dose"]
+    return sw.Evaluation(dose, outcomes={"t": 2.0 + dose - 3.0 * (0.6 < dose < 0.7)})
+
+
+def failing_beside_a_pocket(params):
+    x, y = params["dose"], params["heat"]
+    if x < 0.25:
+        return None
+    bump = math.exp(-((x - 0.75) ** 2 + (y - 0.25) ** 2) / 0.01)
+    return sw.Evaluation(y, outcomes={"t": 2.0 + 2.0 * x + 0.3 * y - 6.0 * bump})
+
+
+DEAR = {"dose": sw.Real(0, 1)}, {"cost": lambda p: 1.0 + 10.0 * p["dose"]}
+
+
+@pytest.mark.parametrize(
+    ("objective", "space", "options"), [(pocket, *DEAR), (failing_beside_a_pocket, SPACE, {})]
+)
+def test_a_pocket_is_found_of_which_no_outcome_tells(objective, space, options):
+    """The model of the outcome is certain that there is none; points must not crowd for that."""
+    limits = {"t": (None, 1.0)}
+    study = sw.Study(space, lam=1e-3, limits=limits, surrogate="plain", seed=0, **options)
+    while study.best is None and len(study.history) < 40 and not study.should_stop().stop:
+        trial = study.ask()
+        study.tell(trial, objective(trial.params))
+    assert study.best is not None
+    X = np.vstack([study.domain.encode(o.params) for o in study.history])
+    apart = np.abs(X[:, None] - X[None]).max(axis=2)[np.triu_indices(len(X), 1)]
+    assert apart.min() > 1e-3
+    [part] = [p for p in study.snapshot().belief.success.parts if hasattr(p, "second")]
+    assert part.second is None  # what is found is found: the model is taken at its word again
+
+
+def test_beside_a_fallback_the_models_of_outcomes_are_taken_at_their_word():
+    options = {**OPTIONS, "limits": {"toxicity": (None, -1.0)}, "n_initial": 3}
+    studies = [sw.Study(TABLE, **options, **more) for more in ({}, {"fallback": 0.0})]
+    for study in studies:
+        for i in (3, 8, 13):
+            told(study, {"dose": i / 19, "heat": (7 * i % 20) / 19})
+    doubted, plain = (study.snapshot().belief.success.parts[0] for study in studies)
+    assert doubted.second is not None
+    assert plain.second is None
+
+
 @pytest.mark.parametrize("noise", [None, "learn"])
 def test_several_at_once_look_for_a_success_in_several_places(noise):
     """What is pending is expected to break the limits, or nobody would need another."""
@@ -291,6 +337,49 @@ def test_with_noise_a_point_counts_that_is_likelier_than_not_within_the_limits()
     assert study.promises[-1].delivered == 0.0
     trial = study.ask()
     study.tell(trial, -2.0, outcomes={"toxicity": 0.0})
+    assert study.promises[-1].delivered > 0.0
+
+
+@pytest.mark.parametrize(("measured", "delivers"), [(2.001, True), (9.0, False)])
+def test_with_noise_what_becomes_the_best_has_delivered_wherever_it_was_measured(
+    measured, delivers
+):
+    """A little beyond the limit it is believed to keep it, and so ``best`` may be that trial."""
+    study = sw.Study(TABLE, **OPTIONS, noise="learn", n_initial=6)
+    rng = np.random.default_rng(1)
+    for i in range(0, 20, 2):
+        p = {"dose": i / 19, "heat": (7 * i % 20) / 19}
+        measured_there = 0.4 + p["dose"] + 0.3 * rng.standard_normal()
+        study.tell(p, harm(p), outcomes={"toxicity": measured_there})
+    trial = study.ask()
+    study.tell(trial, -3.0, outcomes={"toxicity": measured})
+    assert isinstance(study.history[-1].outcome, Infeasible)
+    assert (study.best.number == trial.number) == study.snapshot().feasible[-1] == delivers
+    assert (study.promises[-1].delivered > 0.0) == delivers
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_with_noise_too_gains_are_promised_and_delivered_from_the_fallback(direction):
+    sign = 1.0 if direction == "minimize" else -1.0
+    study = sw.Study(
+        TABLE, lam=1e-9, limits={"toxicity": (None, 3.0)}, surrogate="plain", n_initial=6,
+        noise=0.01, fallback=sign * -1.0, direction=direction,
+    )  # fmt: skip
+    for _ in range(10):
+        snapshot = study.snapshot() if len(study.history) >= 6 else None
+        trial = study.ask()
+        value = -1.2 if trial.number == 9 else harm(trial.params)
+        study.tell(trial, sign * value, outcomes={"toxicity": 1.0})
+        if snapshot is None:
+            continue
+        [x], before = study.domain.encode([trial.params]), snapshot.belief.posterior
+        promise = study.promises[-1]
+        chance = np.exp(snapshot.belief.log_chance(x[None, :])[0])
+        fall = expected_fall(before, snapshot.X, x, fallback=-1.0)
+        assert promise.promised == pytest.approx(chance * fall, rel=1e-9)
+        after = before.append(x, value).law(np.vstack([snapshot.X, x])).mean.min()
+        wanted = max(min(before.law(snapshot.X).mean.min(), -1.0) - after, 0.0)
+        assert promise.delivered == pytest.approx(wanted, abs=1e-9)
     assert study.promises[-1].delivered > 0.0
 
 

@@ -109,7 +109,7 @@ class Asking:
         else:
             choice = self._choosing.choose(holding, search)
             if holding is not None:
-                self._design.make_room(choice.params)
+                self._design.make_room(choice.params, holding)
         cost = self._spending.foreseen(choice.params, design_done=self._design.is_done)
         trial = Trial(log.state.next, choice.params, cost, choice.repeats, choice.worth)
         self._not_returned = (*handed, trial.number)

@@ -143,16 +143,23 @@ class InitialDesign:
         """Expected cost of the cheapest point that could be next."""
         return min(map(self._spending.expected, self._context.state.queue or self.points(_EXTRA)))
 
-    def make_room(self, params: Mapping[str, Any]) -> None:
+    def make_room(self, params: Mapping[str, Any], holding: Holding | None = None) -> None:
         """Remove a planned point in favour of one that others chose: the same one, or the last.
 
         The last one stays if points are missing that are not planned yet: there is room then.
+
+        Args:
+            params: The configuration that was chosen.
+            holding: The parameters that were held, if any; a planned point that differs in these
+                alone is the same one.
         """
         queue, domain = list(self._context.state.queue), self._context.domain
         if not queue:
             return
         key = domain.key(domain.encode(params))
         same = [planned for planned in queue if domain.key(domain.encode(planned)) == key]
+        if holding is not None:
+            same += [planned for planned in queue if holding.is_beside(planned, params)]
         if not same and self._has_unplanned(len(queue)):
             return
         queue.remove(same[0] if same else queue[-1])
@@ -194,6 +201,7 @@ class InitialDesign:
             paid,
             among,
             self._max_trials(),
+            None if holding is None else holding.free,
         )
 
     def _max_trials(self) -> int | None:

@@ -27,9 +27,9 @@ from stopwise.study.context import StudyContext
 def promised_gain(snapshot: Snapshot, x: Array) -> float:
     """The gain that is expected of an evaluation at x, by the belief of the snapshot."""
     belief = snapshot.belief
-    if not belief.objective.exact and snapshot.has_incumbent:
-        X = snapshot.X[np.isfinite(snapshot.judged)]
-        falls = [w * expected_fall(each, X, x, snapshot.loss) for w, each in belief.own.weighted]
+    if not belief.objective.exact:
+        X, counts = snapshot.X[np.isfinite(snapshot.judged)], (snapshot.loss, snapshot.fallback)
+        falls = [w * expected_fall(each, X, x, *counts) for w, each in belief.own.weighted]
         chance = math.exp(float(belief.log_chance(x[None, :])[0]))
         return chance * belief.trust * sum(falls)
     law = snapshot.law(x[None, :], from_incumbent=True, valued=True)
@@ -112,15 +112,22 @@ class Promising:
         context, state = self._context, self._context.state
         if observation.number not in state.chosen_with:
             return None
-        if observation.value is None or observation.infeasible:
+        if observation.value is None or not self._is_feasible(observation):
             return 0.0
         sign = context.options.sign
-        value, kept = sign * observation.value, state.history.feasible
-        if context.options.noise is None or not kept:
-            values = [sign * float(o.value or 0.0) for o in kept]
-            best = min([*values, context.options.minimised_fallback])
-            return _gain(best, value, context.loss)
-        return self._fall(observation, value)
+        value = sign * observation.value
+        if context.options.noise is not None:
+            return self._fall(observation, value)
+        values = [sign * float(o.value or 0.0) for o in state.history.feasible]
+        return _gain(min([*values, context.options.minimised_fallback]), value, context.loss)
+
+    @single_threaded
+    def _is_feasible(self, observation: Observation) -> bool:
+        """Whether it can be the best once it is told, as far as limits go."""
+        context = self._context
+        after = context.history.with_(observation)
+        feasible = context.model.successes.feasible(after)
+        return feasible is None or bool(feasible[-1])
 
     @single_threaded
     def _fall(self, observation: Observation, value: float) -> float:
@@ -136,8 +143,11 @@ class Promising:
             model = model.append(x, float(told))
         [x] = np.asarray(context.domain.encode(observation.params))
         feasible = context.model.successes.feasible(history)
-        X = X if feasible is None or not feasible.any() else X[feasible]
-        return sum(w * actual_fall(each, X, x, value, context.loss) for w, each in model.weighted)
+        fallback, loss = context.options.minimised_fallback, context.loss
+        if feasible is not None and (feasible.any() or math.isfinite(fallback)):
+            X = X[feasible]
+        falls = (w * actual_fall(p, X, x, value, loss, fallback) for w, p in model.weighted)
+        return float(sum(falls))
 
 
 def _gain(best: float, value: float, loss: Loss | None) -> float:

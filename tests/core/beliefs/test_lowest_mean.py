@@ -53,6 +53,27 @@ def test_the_expected_fall_is_the_mean_of_actual_ones(x, model):
     assert expected > 8.0 * error  # the comparison says something
 
 
+@pytest.mark.parametrize("points", [X, X[:0]], ids=["beside others", "alone"])
+@pytest.mark.parametrize("below", [-0.5, 0.3, 0.0, 9.0])
+@pytest.mark.parametrize("model", [{}, {"warp": Squares(0.2)}], ids=str)
+def test_beside_a_fallback_a_fall_counts_from_it_where_that_is_lower(points, below, model):
+    """By the means before and after, and by the average over what may be observed."""
+    posterior, x = noisy(**model), POINTS["new"]
+    lowest = float(posterior.law(np.vstack([points, x])).mean.min())
+    fallback = lowest - below if below < 9.0 else np.inf
+    if fallback == np.inf and not len(points):
+        return  # there is nothing to fall from
+    start = min([fallback, *posterior.law(X).mean[: len(points)].tolist()])
+    falls = []
+    for y in outcomes(posterior, x, 600):
+        after = posterior.append(x, y).law(np.vstack([points, x])).mean.min()
+        falls.append(max(start - after, 0.0))
+        assert actual_fall(posterior, points, x, y, fallback=fallback) == pytest.approx(falls[-1])
+    error = np.std(falls) / math.sqrt(len(falls))
+    expected = expected_fall(posterior, points, x, fallback=fallback)
+    assert expected == pytest.approx(np.mean(falls), abs=4.0 * error + 1e-9)
+
+
 @pytest.mark.parametrize("x", POINTS.values(), ids=list(POINTS))
 @pytest.mark.parametrize("model", [{}, {"noise": 1e-4}, {"warp": Squares(0.2)}], ids=str)
 def test_the_knowledge_gain_counts_rises_too(x, model):

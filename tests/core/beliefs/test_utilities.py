@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Utilities: what they make of values, and what they refuse."""
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -237,6 +238,26 @@ def test_a_wrong_derivative_is_found_where_the_function_grows():
         cube.loss(-1.0)
 
 
+@pytest.mark.parametrize("y", [-300.0, -40.0, -20.0, -1.0, 0.0, 5.0, 80.0])
+def test_the_inverse_is_precise_where_next_to_nothing_is_left_to_lose(y):
+    """The loss exp(y): in 50 digits its inverse is the logarithm, of however small a level."""
+    loss = Custom(lambda v: -np.exp(v), lambda v: -np.exp(v), between=(None, 500)).loss(1.0)
+    level = float(loss(np.array([y]))[0])
+    with mpmath.workdps(50):
+        exact = float(mpmath.log(mpmath.mpf(level)))
+    assert loss.inverse(np.array([level]))[0] == pytest.approx(exact, rel=1e-14, abs=1e-14)
+
+
+@given(y=reals(-3.0, 3.0), size=st.integers(-300, 300).map(lambda k: 2.0**k))
+def test_the_inverse_does_not_depend_on_the_unit_of_worth(y, size):
+    def cube(c):
+        return Custom(lambda v: -c * v**3, lambda v: -3.0 * c * v**2).loss(1.0)
+
+    [plain] = cube(1.0).inverse(cube(1.0)(np.array([y])))
+    [other] = cube(size).inverse(cube(size)(np.array([y])))
+    assert other == pytest.approx(plain, rel=1e-13, abs=1e-50)
+
+
 @given(at=st.floats(-50.0, 50.0), power=st.sampled_from([1, 3, 5]))
 def test_the_inverse_needs_few_rounds_however_far_the_ends_are(at, power):
     asked = []
@@ -248,7 +269,8 @@ def test_the_inverse_needs_few_rounds_however_far_the_ends_are(at, power):
     loss = Custom(function, lambda v: power * v ** (power - 1.0)).loss(-1.0)
     asked.clear()
     [y] = loss.inverse(np.array([-(at**power)]))
-    assert len(asked) < 60
+    # Beside 0 a power is flat, and Newton's method comes closer by a part of the way only.
+    assert len(asked) < (60 if at == 0.0 or abs(at) > 1e-3 else 330)
     np.testing.assert_allclose(y**power, -(at**power), rtol=1e-14, atol=1e-12)
 
 

@@ -27,20 +27,23 @@ from stopwise.core.numerics.knowledge_gradient import knowledge_gradient
 _REACH, _NODES = 8.0, 200  # deviations, and points, of the quadrature over Z for warped outputs
 
 
-def expected_fall(posterior: Posterior, X: Array, x: Array, loss: Loss | None = None) -> float:
+def expected_fall(
+    posterior: Posterior, X: Array, x: Array, loss: Loss | None = None, fallback: float = math.inf
+) -> float:
     """How far the lowest posterior mean is expected to fall, where a rise counts as no gain.
 
     Args:
         posterior: The belief before the observation.
-        X: The points whose lowest mean counts; after the observation x is one of them.
+        X: The points whose lowest mean counts, if any; after the observation x is one of them.
         x: The point to be observed.
         loss: With a utility, minus what values are worth; the fall is then that of the loss.
+        fallback: The value that one has anyhow: a fall counts from it, where that is lower.
 
     Returns:
         The expected gain in the user's units: exact, or by quadrature where outputs are warped or
         there is a loss.
     """
-    return _gain(posterior, X, x, loss, rises_count=False)
+    return _gain(posterior, X, x, loss, rises_count=False, fallback=fallback)
 
 
 def knowledge_gain(posterior: Posterior, X: Array, x: Array) -> float:
@@ -80,14 +83,20 @@ def screened_gains(posterior: Posterior, X: Array, at: Array) -> Array:
 
 
 def _gain(
-    posterior: Posterior, X: Array, x: Array, loss: Loss | None, *, rises_count: bool
+    posterior: Posterior,
+    X: Array,
+    x: Array,
+    loss: Loss | None,
+    *,
+    rises_count: bool,
+    fallback: float = math.inf,
 ) -> float:
     points = np.vstack([X, x])
     before = posterior(points)
     covariance = posterior.covariance(points, points[-1:])[:, 0]
     noise = posterior.nugget * posterior.standardiser.scale**2
     slopes = covariance / math.sqrt(max(covariance[-1], 0.0) + noise)
-    lowest = _lowest(posterior, X)
+    lowest = min(_lowest(posterior, X), fallback)
     if posterior.hyper.warp == DEFAULT_WARP and loss is None:
         lines = before.mean
         if not rises_count:
@@ -107,7 +116,12 @@ def _gain(
 
 
 def actual_fall(
-    posterior: Posterior, X: Array, x: Array, y: float, loss: Loss | None = None
+    posterior: Posterior,
+    X: Array,
+    x: Array,
+    y: float,
+    loss: Loss | None = None,
+    fallback: float = math.inf,
 ) -> float:
     """How far the lowest posterior mean has fallen by an observation, 0 where it has risen.
 
@@ -117,13 +131,14 @@ def actual_fall(
         x: The point that was observed.
         y: Its value, in the user's units; smaller is better.
         loss: With a utility, minus what values are worth.
+        fallback: The value that one has anyhow: a fall counts from it, where that is lower.
     """
-    before = _lowest(posterior, X)
-    after = _lowest(posterior.append(x, y), np.vstack([X, x]))
+    before = min(_lowest(posterior, X), fallback)
+    after = min(_lowest(posterior.append(x, y), np.vstack([X, x])), fallback)
     if loss is not None:
         before, after = loss(np.array([before, after])).tolist()
     return max(before - after, 0.0)
 
 
 def _lowest(posterior: Posterior, X: Array) -> float:
-    return float(posterior.law(X).mean.min())
+    return float(posterior.law(X).mean.min(initial=math.inf))

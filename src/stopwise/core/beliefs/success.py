@@ -62,6 +62,24 @@ class LogChance(Protocol):
         ...
 
 
+class Correction(Protocol):
+    """A second guess at a probability, by which that of a model is corrected."""
+
+    def mixed(self, log_chance: Array, X: Array) -> Array:
+        """The log of the probability by both, from that by the model."""
+        ...
+
+    def mixed_with_gradient(
+        self, log_chance: Array, gradient: Array, X: Array
+    ) -> tuple[Array, Array]:
+        """The same with its gradient in x."""
+        ...
+
+    def broken_at(self, x: Array) -> Correction:
+        """As if limits had been broken at x."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WithinLimits:
     """The probability that a measured outcome is within its limits.
@@ -70,11 +88,13 @@ class WithinLimits:
         outcome: The posterior of the outcome, without a warp.
         low: The lower limit, or -inf.
         high: The upper limit, or inf.
+        second: What else may be so, if the posterior is not taken at its word.
     """
 
     outcome: Posterior
     low: float
     high: float
+    second: Correction | None = None
 
     @property
     def requirement(self) -> Requirement:
@@ -84,7 +104,8 @@ class WithinLimits:
     def log_chance(self, X: Array) -> Array:
         r"""Log of :math:`\Phi(b) - \Phi(a)` with the standardised limits a, b."""
         a, b = self._standardised(*self.outcome(X))
-        return log_between(a, b)
+        value = log_between(a, b)
+        return value if self.second is None else self.second.mixed(value, X)
 
     def log_chance_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """The same with its gradient in x."""
@@ -98,7 +119,10 @@ class WithinLimits:
             by_std = (_product(a, at_a) - _product(b, at_b)) / s
             gradient = by_mean[:, None] * d_mean + by_std[:, None] * d_std
         flat = (value <= _NEVER)[:, None] | ~np.isfinite(gradient)
-        return value, np.where(flat, 0.0, gradient)
+        gradient = np.where(flat, 0.0, gradient)
+        if self.second is None:
+            return value, gradient
+        return self.second.mixed_with_gradient(value, gradient, X)
 
     def broken_at(self, x: Array) -> WithinLimits:
         r"""As if x had given what is expected there if the outcome breaks its limits.
@@ -112,7 +136,8 @@ class WithinLimits:
         z = b if above else -a
         beyond = np.exp(-0.5 * z * z - LOG_SQRT_2PI - log_cdf(-z))
         value = mean[0] + (std[0] if above else -std[0]) * beyond
-        return replace(self, outcome=self.outcome.append(x, float(value)))
+        second = None if self.second is None else self.second.broken_at(x)
+        return replace(self, outcome=self.outcome.append(x, float(value)), second=second)
 
     def _standardised(self, mean: Array, std: Array) -> tuple[Array, Array]:
         s = np.maximum(std, _LEAST_STD)

@@ -122,6 +122,20 @@ class Holding:
         """Which candidates of a finite domain have these values; None for a product."""
         return self.matches(self.domain.points) if isinstance(self.domain, Finite) else None
 
+    @cached_property
+    def free(self) -> Mask:
+        """Which columns are those of parameters that are not held, of shape (width,)."""
+        codec = codec_of(self.domain)
+        return np.array([name not in self.fixed for name in codec.names])[codec.groups]
+
+    def is_beside(self, params: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        """Whether two configurations differ in held parameters at most."""
+        free, others = (
+            {name: value for name, value in each.items() if name not in self.fixed}
+            for each in (params, other)
+        )
+        return free == others
+
     def matches(self, X: Array) -> Mask:
         """Which points have these values."""
         codec = codec_of(self.domain)

@@ -70,8 +70,8 @@ class PricedDesign:
         if not count:
             return []
         pool = so_far.fresh(max(count, _POOL))
-        order = self._preferred(pool, so_far)[:count]
-        return cheap_first(so_far.domain.decode(pool[order]), so_far)
+        preferred = so_far.least_tried_first(pool[self._preferred(pool, so_far)])
+        return cheap_first(so_far.domain.decode(preferred[:count]), so_far)
 
     def _preferred(self, pool: Array, so_far: DesignSoFar) -> Indices:
         """The cheap points in the order of the sequence, then the others, cheapest first."""

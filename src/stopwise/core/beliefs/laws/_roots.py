@@ -159,7 +159,11 @@ def _fair_value(
 
 
 def increasing_root(
-    law: P, ask: Callable[[P, Array], tuple[Array, Array]], low: Array, high: Array
+    law: P,
+    ask: Callable[[P, Array], tuple[Array, Array]],
+    low: Array,
+    high: Array,
+    close: Array | float = _CLOSE,
 ) -> Array:
     """The roots of an increasing function within a bracket: Newton's method, safeguarded.
 
@@ -171,8 +175,10 @@ def increasing_root(
         ask: Its values and derivatives at some points.
         low: Not right of the roots.
         high: Not left of the roots.
+        close: What counts as 0 of each function; by default that of a z-score.
     """
     low, high, value = np.array(low), np.array(high), halfway(low, high)
+    close = np.broadcast_to(close, value.shape)
     before = np.full_like(value, np.inf)
     todo, steps = low < high, 0
     while todo.any() and steps < _MOST_HALVINGS:
@@ -187,7 +193,7 @@ def increasing_root(
         inside = (after > left) & (after < right) & (np.abs(now) <= 0.5 * before[todo])
         before[todo] = np.abs(now)
         after = np.where(inside, after, middle)
-        going = (np.abs(now) > _CLOSE) & (left < middle) & (middle < right)
+        going = (np.abs(now) > close[todo]) & (left < middle) & (middle < right)
         going &= np.abs(after - level) > np.spacing(np.abs(level))
         value[todo] = np.where(going, after, level)
         todo[todo] = going
