@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import stopwise as sw
-from stopwise.errors import InputError
+from stopwise.errors import InputError, InputTypeError
 from stopwise_paper.analysis.field import (
     BEST_COUNT,
     BEST_COUNTS,
@@ -280,6 +280,21 @@ def test_smac_has_a_run_for_each_number_of_trials_that_it_is_told():
     cells = field_plan("sklearn", ["smac-50", "smac"], seeds=1)
     assert {(c.acquisition, c.cap) for c in cells} == {("smac-50", 50), ("smac", 100)}
     assert {c.acquisition for c in field_plan("bbob", ["smac-50", "smac"], quick=True)} == {"smac"}
+
+
+def test_cheapest_first_takes_each_row_once_and_plays_where_costs_are_known():
+    rows = sw.Candidates([{"x": float(i)} for i in range(4)])
+    domain = sw.space.as_domain(rows)
+    space = dict(zip(domain.codec.names, domain.codec.parameters, strict=True))
+    costs = sw.beliefs.KnownCost.of_rows([4.0, 1.0, 3.0, 2.0], rows)
+    optimiser = CONTENDERS["cheapest-first"].make(
+        Setting(space, domain, costs, float("nan"), 0, 4)
+    )
+    assert [optimiser.ask()["x"] for _ in range(4)] == [1.0, 3.0, 2.0, 0.0]
+    assert not field_plan("sklearn", ["cheapest-first"])
+    assert not field_plan("functions", ["cheapest-first"])
+    with pytest.raises(InputTypeError, match="whose costs are known"):
+        CONTENDERS["cheapest-first"].make(Setting(space, domain, "reported", 0.1, 0, 4))
 
 
 @pytest.mark.parametrize(("dear", "first"), [(1e30, 10), (1.0, 11)])

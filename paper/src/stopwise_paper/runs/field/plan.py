@@ -99,7 +99,10 @@ def _cells(
     part: FieldPart, name: str, problem: str, cost: str, seed: int, *, quick: bool
 ) -> list[Cell]:
     contender = CONTENDERS[name]
-    if contender.plays not in ("all", "priced" if part.priced else "unpriced"):
+    kinds = {"all", "priced" if part.priced else "unpriced"}
+    if part.known and part.pooled:
+        kinds.add("known")
+    if contender.plays not in kinds:
         return []
     cap = part.trials * bbob.dimension(problem) if part.trials else contender.trials
     cap = min(cap, _QUICK_TRIALS) if quick else cap

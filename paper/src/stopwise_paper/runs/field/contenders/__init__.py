@@ -8,6 +8,7 @@ from stopwise_paper.runs.field.contenders.botorch_loops import (
     BOTORCH_LOGEI,
     BOTORCH_LOGEI_PER_COST,
 )
+from stopwise_paper.runs.field.contenders.cheapest_first import CHEAPEST_FIRST
 from stopwise_paper.runs.field.contenders.contender import (
     Contender,
     FieldEvaluation,
@@ -52,6 +53,7 @@ CONTENDERS: dict[str, Contender] = {
     "skopt": SKOPT,
     "syne-tune": SYNE_TUNE,
     "random": RANDOM,
+    "cheapest-first": CHEAPEST_FIRST,
 }
 
 NOT_PLAYED = {

@@ -15,6 +15,7 @@ from stopwise_paper.runs.field.contenders.contender import (
     FieldEvaluation,
     Params,
     Setting,
+    log_costs_of_rows,
 )
 
 _INITIAL = 10  # Sobol points, as in the tutorials
@@ -137,11 +138,10 @@ class _PricedRows(NamedTuple):
     @classmethod
     def of(cls, setting: Setting) -> _PricedRows | None:
         """None where there is no table, or its costs are not known beforehand."""
-        table, model = setting.domain, setting.cost
-        if not isinstance(table, sw.space.Finite) or not isinstance(model, sw.beliefs.KnownCost):
+        log_costs = log_costs_of_rows(setting)
+        if log_costs is None or not isinstance(setting.domain, sw.space.Finite):
             return None
-        price = model.price(table, np.empty((0, table.width)), np.empty(0))
-        return cls(table, price.log_cost(table.points).mean)
+        return cls(setting.domain, log_costs)
 
 
 def _per_expected_cost(log_ei: Any, log_cost_model: Any) -> Any:  # noqa: ANN401

@@ -12,7 +12,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
+import numpy as np
+
 import stopwise as sw
+from stopwise_paper.arrays import Array
 
 Params = Mapping[str, Any]
 
@@ -107,7 +110,8 @@ class Contender:
         priced: Whether it is told the price, so that each price is a run of its own, which ends
             when the contender says so.
         has_rule: Whether it has a stopping rule of its own, which is recorded and not obeyed.
-        plays: Whether it plays problems with a price, those without, or all.
+        plays: Which problems it plays: those with a price, those without, tables whose costs are
+            known, or all.
     """
 
     title: str
@@ -117,7 +121,7 @@ class Contender:
     counts: tuple[int, ...] = ()
     priced: bool = False
     has_rule: bool = False
-    plays: Literal["priced", "unpriced", "all"] = "all"
+    plays: Literal["priced", "unpriced", "known", "all"] = "all"
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -134,6 +138,15 @@ class Contender:
         """The version of the package that is played; with the commit, if it is in a checkout."""
         commit = _commit() if self.package == "stopwise" else ""
         return _version(self.package) + commit
+
+
+def log_costs_of_rows(setting: Setting) -> Array | None:
+    """The log of the cost of each row of a table; None if there is none, or costs are unknown."""
+    table, model = setting.domain, setting.cost
+    if not isinstance(table, sw.space.Finite) or not isinstance(model, sw.beliefs.KnownCost):
+        return None
+    price = model.price(table, np.empty((0, table.width)), np.empty(0))
+    return price.log_cost(table.points).mean
 
 
 @cache
