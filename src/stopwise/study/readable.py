@@ -179,11 +179,13 @@ class ReadableStudy:
         return importances(self._snapshots.now())
 
     @property
+    @exclusive
     def lacking(self) -> tuple[str, ...]:
         """Names of constraints that a journal could not hold; empty but for a loaded study."""
         return self._context.lacking
 
     @property
+    @exclusive
     def without_constraints(self) -> str:
         """What is not said of a loaded study whose constraints are not at hand; else empty."""
         return self._context.without_constraints

@@ -60,6 +60,10 @@ _GROUPS: dict[str, Callable[[FieldRun], bool]] = {
     "costs differ and are known beforehand": _has_known_costs,
     "costs are alike, or have to be learned": lambda run: not _has_known_costs(run),
 }
+_DRAWN = {  # groups that have a row of panels, and its title
+    "costs differ and are known beforehand": "costs known",
+    "costs are alike, or have to be learned": "alike or learned",
+}
 
 
 def draw_field(path: Path) -> list[Sheet]:
@@ -74,11 +78,12 @@ def draw_field(path: Path) -> list[Sheet]:
     unpriced = equal_trials([run for run in runs if not PARTS[part_of(run.cell)].priced])
     sheets = []
     if tables:
-        found = {price: scores(tables, price) for price in EVALUATIONS}
-        groups = {name: _compared(list(filter(of, tables))) for name, of in _GROUPS.items()}
+        of_group = {name: list(filter(of, tables)) for name, of in _GROUPS.items()}
+        groups = {name: _compared(of_group[name]) for name in _GROUPS}
+        drawn = {short: of_group[name] for name, short in _DRAWN.items() if of_group[name]}
+        rows = [{"group": name, **row} for name in groups for row in groups[name]]
         text = field_page({**groups, **by_part}, unpriced)
-        rows = [{"group": name, **row} for name, of_group in groups.items() for row in of_group]
-        sheets.append(Sheet("field", rows, _figure(found), _versions(runs), text))
+        sheets.append(Sheet("field", rows, _figure(drawn), _versions(runs), text))
         sheets.append(Sheet("field-seconds", optimiser_seconds(tables)))
     if any(by_part.values()):
         rows = [{"part": title, **row} for title, of_part in by_part.items() for row in of_part]
@@ -92,53 +97,58 @@ def _compared(runs: Sequence[FieldRun]) -> list[dict[str, Any]]:
     return [row for price in EVALUATIONS for row in compared(scores(runs, price))]
 
 
-def _figure(found: Mapping[int, Sequence[FieldScore]]) -> Any:  # noqa: ANN401  a figure
-    """One panel a price and one line a contender, a mark for each way to stop it.
-
-    Only what has been played on every problem is shown.
-    """
-    shown = {}
-    for price, of_price in found.items():
-        most = max((len(score.paid_on) for score in of_price), default=0)
-        if most:
-            shown[price] = [score for score in of_price if len(score.paid_on) == most]
-    figure, [row] = panels(1, len(shown), width=3.6, height=3.4, share_y=True)
-    names = [
-        name
-        for name in reversed(CONTENDERS)
-        if any(score.contender == name for of_price in shown.values() for score in of_price)
+def _figure(groups: Mapping[str, Sequence[FieldRun]]) -> Any:  # noqa: ANN401  a figure
+    """A row of panels a group of tables, one panel a price, and one line a contender."""
+    shown = {group: _on_all(runs) for group, runs in groups.items()}
+    every = [
+        score for found in shown.values() for of_price in found.values() for score in of_price
     ]
-    for axes, (price, of_price) in zip(row, shown.items(), strict=True):
-        for score in of_price:
-            colour, marker, label = _WAYS[score.when]
-            error = score.error if score.error == score.error else 0.0
-            with_error = score.when != BEST_COUNTS
-            axes.errorbar(
-                score.paid,
-                names.index(score.contender),
-                xerr=error if with_error else None,
-                fmt=marker,
-                color=colour,
-                label=label,
-                markersize=4.5,
-                capsize=2,
-                linestyle="none",
-            )
-        axes.set_yticks(range(len(names)), [_named(name, of_price) for name in names])
-        ours = [score.paid for score in of_price if score.when == OWN_STOP]
-        if ours:
-            axes.axvline(ours[0], color=RED, linewidth=0.8, alpha=0.5)
-        log_axis(axes, "x")
-        title(axes, f"the gap is worth {price} evaluations")
-        labels(axes, x="sum paid, in gaps")
-    legend(figure, row, columns=4)
+    names = {name: _named(name, every) for name in reversed(CONTENDERS)}
+    names = {name: label for name, label in names.items() if label}
+    figure, rows = panels(len(shown), len(EVALUATIONS), width=3.6, height=3.4, share_y=True)
+    for row, (group, of_group) in zip(rows, shown.items(), strict=True):
+        for axes, (price, of_price) in zip(row, of_group.items(), strict=True):
+            _panel(axes, of_price, names)
+            title(axes, f"{group}; the gap is worth {price} evaluations")
+            log_axis(axes, "x")
+            labels(axes, x="sum paid, in gaps")
+    legend(figure, [axes for row in rows for axes in row], columns=4)
     return figure
 
 
-def _named(name: str, of_price: Sequence[FieldScore]) -> str:
-    """A contender, with the number of its seeds."""
-    seeds = min(score.seeds for score in of_price if score.contender == name)
-    return f"{CONTENDERS[name].title} ({seeds} seed{'s' * (seeds > 1)})"
+def _on_all(runs: Sequence[FieldRun]) -> dict[int, list[FieldScore]]:
+    """At each price the scores of what has been played on every problem."""
+    found = {price: scores(runs, price) for price in EVALUATIONS}
+    most = {price: max((len(s.paid_on) for s in found[price]), default=0) for price in found}
+    return {price: [s for s in found[price] if len(s.paid_on) == most[price]] for price in found}
+
+
+def _panel(axes: Any, of_price: Sequence[FieldScore], names: Mapping[str, str]) -> None:  # noqa: ANN401
+    """A mark for each way to stop each contender."""
+    for score in of_price:
+        colour, marker, label = _WAYS[score.when]
+        error = score.error if score.error == score.error else 0.0
+        axes.errorbar(
+            score.paid,
+            list(names).index(score.contender),
+            xerr=None if score.when == BEST_COUNTS else error,
+            fmt=marker,
+            color=colour,
+            label=label,
+            markersize=4.5,
+            capsize=2,
+            linestyle="none",
+        )
+    axes.set_yticks(range(len(names)), list(names.values()))
+    ours = [score.paid for score in of_price if score.when == OWN_STOP]
+    if ours:
+        axes.axvline(ours[0], color=RED, linewidth=0.8, alpha=0.5)
+
+
+def _named(name: str, found: Sequence[FieldScore]) -> str:
+    """A contender, with the number of its seeds; empty if it has no scores."""
+    seeds = max((score.seeds for score in found if score.contender == name), default=0)
+    return f"{CONTENDERS[name].title} ({seeds} seed{'s' * (seeds > 1)})" if seeds else ""
 
 
 def _versions(runs: Sequence[FieldRun]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -152,7 +153,10 @@ def log_costs_of_rows(setting: Setting) -> Array | None:
 @cache
 def _commit() -> str:
     """``+g`` and the commit of stopwise's own source; empty where git does not know it."""
-    asked = ["git", "-C", str(Path(sw.__file__).parent), "rev-parse", "--short", "HEAD"]
+    spec = find_spec("stopwise")
+    if spec is None or spec.origin is None:
+        return ""
+    asked = ["git", "-C", str(Path(spec.origin).parent), "rev-parse", "--short", "HEAD"]
     try:
         answer = subprocess.run(asked, capture_output=True, text=True, check=False)  # noqa: S603
     except OSError:
