@@ -96,3 +96,8 @@ def test_the_command_says_it_in_json_and_by_its_exit_code(tmp_path):
     said = stopwise("audit", path, "--json", "--html", tmp_path / "page.html", "--n-initial", 7)
     assert (said.code, len(said.json["parameters"])) == (0, 3)
     assert (tmp_path / "page.html").exists()
+
+
+def test_a_space_is_inferred_from_numpys_numbers_too():
+    rows = [{"a": np.float64((i + 1) / 13), "value": np.float64(i)} for i in range(12)]
+    assert sw.audit(rows, lam=1e-3, cost=None).n == 12

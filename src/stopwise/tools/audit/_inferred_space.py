@@ -112,7 +112,7 @@ def _is_log(values: list[Any], low: float, high: float) -> bool:
         return False
     linear = [(v - low) / (high - low) for v in values]
     logarithmic = [math.log(v / low) / math.log(high / low) for v in values]
-    return _unevenness(logarithmic) < _unevenness(linear)
+    return bool(_unevenness(logarithmic) < _unevenness(linear))
 
 
 def _unevenness(places: list[float]) -> float:
