@@ -224,6 +224,16 @@ def test_a_contender_that_knows_the_price_has_a_run_for_each():
         field_plan("tables", ["random"])
 
 
+def test_contenders_that_take_long_play_few_seeds_and_the_first_instance():
+    cells = field_plan("sklearn", ["ax", "smac", "random"])
+    seeds = {name: {c.seed for c in cells if c.acquisition == name} for name in ("ax", "smac")}
+    assert seeds == {"ax": {0, 1, 2}, "smac": {0}}
+    assert {c.seed for c in cells if c.acquisition == "random"} == set(range(5))
+    suite = field_plan("bbob", ["ax", "random"])
+    assert len([c for c in suite if c.acquisition == "random"]) == 3 * 3 * 24
+    assert {c.problem[-7:-4] for c in suite if c.acquisition == "ax"} == {"i01"}
+
+
 def test_a_plan_can_be_played_in_part():
     cells = field_plan("functions", ["random"], seeds=1, problems="box:[bl]*")
     assert {c.seed for c in cells} == {0}

@@ -74,6 +74,11 @@ def dimension(problem: str) -> int:
     return _numbers(problem.partition(":")[2])[2]
 
 
+def instance(problem: str) -> int:
+    """The number of the instance of a problem ``bbob:f001_i01_d02``."""
+    return _numbers(problem.partition(":")[2])[1]
+
+
 def _numbers(name: str) -> tuple[int, int, int]:
     found = _NAME.fullmatch(name)
     if found is None:

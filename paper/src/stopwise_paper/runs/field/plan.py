@@ -21,12 +21,11 @@ from stopwise_paper.problems.functions import FUNCTIONS
 from stopwise_paper.problems.live import OBJECTIVES, check_sklearn
 from stopwise_paper.problems.sklearn_table import DATASETS as SKLEARN
 from stopwise_paper.runs.beliefs import plan as beliefs
-from stopwise_paper.runs.field.contenders import CONTENDERS
+from stopwise_paper.runs.field.contenders import ALL_SEEDS, CONTENDERS
 
 EXPERIMENT = "field"
 EVALUATIONS = beliefs.EVALUATIONS
 _QUICK_TRIALS = 20
-_SEEDS = 5  # of tables; contenders that take long play the first one
 _DIMENSIONS, _INSTANCES = (2, 5, 10), (1, 2, 3)  # of bbob
 
 
@@ -83,6 +82,7 @@ def field_plan(
         for seed in range(1 if quick else chosen.seeds)[:seeds]
         for problem, cost in named[: 1 if quick else None]
         for name in contenders
+        if seed < CONTENDERS[name].seeds
         for cell in _cells(chosen, name, problem, cost, seed, quick=quick)
     ]
 
@@ -102,7 +102,8 @@ def _cells(
     kinds = {"all", "priced" if part.priced else "unpriced"}
     if part.known and part.pooled:
         kinds.add("known")
-    if contender.plays not in kinds:
+    of_first_instance = part.priced or bbob.instance(problem) == 1
+    if contender.plays not in kinds or (contender.seeds < ALL_SEEDS and not of_first_instance):
         return []
     cap = part.trials * bbob.dimension(problem) if part.trials else contender.trials
     cap = min(cap, _QUICK_TRIALS) if quick else cap
@@ -136,17 +137,17 @@ def _learned_tables() -> list[tuple[str, str]]:
 
 
 PARTS = {
-    "sklearn": FieldPart("scikit-learn tables, learned costs", _learned_tables, _SEEDS),
-    "lcbench": FieldPart("LCBench, known costs", beliefs.judged_lcbench, _SEEDS, known=True),
+    "sklearn": FieldPart("scikit-learn tables, learned costs", _learned_tables, ALL_SEEDS),
+    "lcbench": FieldPart("LCBench, known costs", beliefs.judged_lcbench, ALL_SEEDS, known=True),
     "lcbench-learned": FieldPart(
-        "LCBench, learned costs", beliefs.PARTS["lcbench-learned"].problems, _SEEDS
+        "LCBench, learned costs", beliefs.PARTS["lcbench-learned"].problems, ALL_SEEDS
     ),
-    "alexnet": FieldPart("AlexNet, learned costs", beliefs.PARTS["alexnet"].problems, _SEEDS),
-    "taskset": FieldPart("TaskSet", beliefs.PARTS["taskset"].problems, _SEEDS),
+    "alexnet": FieldPart("AlexNet, learned costs", beliefs.PARTS["alexnet"].problems, ALL_SEEDS),
+    "taskset": FieldPart("TaskSet", beliefs.PARTS["taskset"].problems, ALL_SEEDS),
     "nats": FieldPart(
         "NATS-Bench, topology space, known costs",
         beliefs.PARTS["nats"].problems,
-        _SEEDS,
+        ALL_SEEDS,
         known=True,
     ),
     "bbob": FieldPart(

@@ -10,6 +10,7 @@ from stopwise_paper.runs.field.contenders.botorch_loops import (
 )
 from stopwise_paper.runs.field.contenders.cheapest_first import CHEAPEST_FIRST
 from stopwise_paper.runs.field.contenders.contender import (
+    ALL_SEEDS,
     Contender,
     FieldEvaluation,
     Optimiser,
@@ -29,6 +30,7 @@ from stopwise_paper.runs.field.contenders.stopwise_studies import (
 from stopwise_paper.runs.field.contenders.syne_tune import SYNE_TUNE
 
 __all__ = [
+    "ALL_SEEDS",
     "CONTENDERS",
     "NOT_PLAYED",
     "Contender",

@@ -86,4 +86,6 @@ def _config(name: str, parameter: sw.space.Parameter) -> Any:  # noqa: ANN401  o
     raise InputTypeError(message)
 
 
-AX = Contender("Ax", AxClient, 50, ("ax-platform", "botorch", "torch"), (20, 50), has_rule=True)
+AX = Contender(
+    "Ax", AxClient, 50, ("ax-platform", "botorch", "torch"), (20, 50), has_rule=True, seeds=3
+)

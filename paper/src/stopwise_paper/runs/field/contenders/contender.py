@@ -19,6 +19,7 @@ import stopwise as sw
 from stopwise_paper.arrays import Array
 
 Params = Mapping[str, Any]
+ALL_SEEDS = 5
 
 
 class FieldEvaluation(NamedTuple):
@@ -111,6 +112,8 @@ class Contender:
         priced: Whether it is told the price, so that each price is a run of its own, which ends
             when the contender says so.
         has_rule: Whether it has a stopping rule of its own, which is recorded and not obeyed.
+        seeds: How many of the planned seeds it plays; one that takes long plays few, and of bbob
+            the first instance.
         plays: Which problems it plays: those with a price, those without, tables whose costs are
             known, or all.
     """
@@ -122,6 +125,7 @@ class Contender:
     counts: tuple[int, ...] = ()
     priced: bool = False
     has_rule: bool = False
+    seeds: int = ALL_SEEDS
     plays: Literal["priced", "unpriced", "known", "all"] = "all"
 
     @property
