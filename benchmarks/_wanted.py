@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wanted; the first table of README.md has the same figures and what there is.
+"""What is wanted; the first table of docs/benchmarks has the same figures and what there is.
 
 Times are in CPU seconds unless the benchmark says otherwise, factors say how often ours fits into
 the time of the other.

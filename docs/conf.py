@@ -38,7 +38,6 @@ include_patterns = [
     "CONTRIBUTING.md",
     "GOVERNANCE.md",
     "SECURITY.md",
-    "benchmarks/README.md",
     "paper/README.md",
 ]
 exclude_patterns = ["docs/_*", "docs/results/*/cells", "**/.*"]

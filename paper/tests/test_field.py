@@ -20,7 +20,7 @@ from stopwise_paper.cell import Cell
 from stopwise_paper.cli import main
 from stopwise_paper.problems import make_problem
 from stopwise_paper.runs.field import record
-from stopwise_paper.runs.field.contenders import CONTENDERS, FieldEvaluation, Setting
+from stopwise_paper.runs.field.contenders import ALL_SEEDS, CONTENDERS, FieldEvaluation, Setting
 from stopwise_paper.runs.field.contenders.contender import FailuresAsWorst
 from stopwise_paper.runs.field.plan import EVALUATIONS, field_plan, part_of
 from stopwise_paper.runs.field.play import play
@@ -225,9 +225,11 @@ def test_a_contender_that_knows_the_price_has_a_run_for_each():
 
 
 def test_contenders_that_take_long_play_few_seeds_and_the_first_instance():
+    slow = {name for name, contender in CONTENDERS.items() if contender.seeds < ALL_SEEDS}
+    assert {CONTENDERS[name].seeds for name in slow - {"cheapest-first"}} == {3}
     cells = field_plan("sklearn", ["ax", "smac", "random"])
     seeds = {name: {c.seed for c in cells if c.acquisition == name} for name in ("ax", "smac")}
-    assert seeds == {"ax": {0, 1, 2}, "smac": {0}}
+    assert seeds == {"ax": {0, 1, 2}, "smac": {0, 1, 2}}
     assert {c.seed for c in cells if c.acquisition == "random"} == set(range(5))
     suite = field_plan("bbob", ["ax", "random"])
     assert len([c for c in suite if c.acquisition == "random"]) == 3 * 3 * 24

@@ -156,7 +156,7 @@ def _per_expected_cost(log_ei: Any, log_cost_model: Any) -> Any:  # noqa: ANN401
 
 
 BOTORCH_LOGEI = Contender(
-    "BoTorch, LogEI", BoTorchLoop, 50, ("botorch", "gpytorch", "torch"), (20, 50), seeds=2
+    "BoTorch, LogEI", BoTorchLoop, 50, ("botorch", "gpytorch", "torch"), (20, 50), seeds=3
 )
 BOTORCH_LOGEI_PER_COST = Contender(
     "BoTorch, LogEI per cost",
@@ -164,6 +164,6 @@ BOTORCH_LOGEI_PER_COST = Contender(
     50,
     ("botorch", "gpytorch", "torch"),
     (20, 50),
-    seeds=1,
+    seeds=3,
     plays="priced",
 )

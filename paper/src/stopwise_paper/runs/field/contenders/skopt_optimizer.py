@@ -61,4 +61,4 @@ def _dimension(parameter: sw.space.Parameter) -> Any:  # noqa: ANN401
     raise InputTypeError(message)
 
 
-SKOPT = Contender("scikit-optimize", SkoptOptimizer, 50, ("scikit-optimize",), (20, 50), seeds=1)
+SKOPT = Contender("scikit-optimize", SkoptOptimizer, 50, ("scikit-optimize",), (20, 50), seeds=3)

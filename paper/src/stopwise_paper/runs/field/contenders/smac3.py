@@ -110,5 +110,5 @@ def _hyperparameter(name: str, parameter: sw.space.Parameter) -> Any:  # noqa: A
 
 # It is told how many trials there will be, and a quarter of them are its design.
 _NEEDS = ("smac", "ConfigSpace")
-SMAC_50 = Contender("SMAC3, told of 50 trials", Smac, 50, _NEEDS, (50,), seeds=1, plays="priced")
-SMAC = Contender("SMAC3", Smac, 100, _NEEDS, (100,), seeds=1)
+SMAC_50 = Contender("SMAC3, told of 50 trials", Smac, 50, _NEEDS, (50,), seeds=3, plays="priced")
+SMAC = Contender("SMAC3", Smac, 100, _NEEDS, (100,), seeds=3)

@@ -50,7 +50,7 @@ STOPWISE_PAPER = Contender(
     200,
     ("stopwise",),
     priced=True,
-    seeds=1,
+    seeds=3,
     plays="priced",
 )
 # Without a price, for equal numbers of trials.

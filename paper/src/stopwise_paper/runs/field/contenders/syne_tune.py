@@ -75,5 +75,5 @@ def _domain(parameter: sw.space.Parameter) -> Any:  # noqa: ANN401  of Syne Tune
 
 # huggingface_hub: its searcher imports it, but Syne Tune installs it only with its extra
 SYNE_TUNE = Contender(
-    "Syne Tune, CQR", SyneTuneCqr, 50, ("syne-tune", "huggingface_hub"), (20, 50), seeds=1
+    "Syne Tune, CQR", SyneTuneCqr, 50, ("syne-tune", "huggingface_hub"), (20, 50), seeds=3
 )
