@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 
 from benchmarks import _report
+from stopwise.errors import MissingExtraError
+from stopwise_paper.problems.data_folder import MissingDataError
 
 NAMES = sorted(
     module.name
@@ -25,14 +27,23 @@ def main() -> None:
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}")
     print(_report.machine())
+    left_out: list[str] = []
     for name in arguments.names or NAMES:
         module = importlib.import_module(f"benchmarks.{name}")
         title = (module.__doc__ or "").partition("\n")[0]
         print(f"\n{name}: {title}\n", flush=True)
         begin, cpu = time.perf_counter(), time.process_time()
-        print(_report.table(module.run(quick=arguments.quick)))
+        try:
+            rows = module.run(quick=arguments.quick)
+        except (MissingDataError, MissingExtraError) as error:
+            print(f"{name} is left out: {error}", flush=True)
+            left_out.append(name)
+            continue
+        print(_report.table(rows))
         took, own = time.perf_counter() - begin, time.process_time() - cpu
         print(f"\n{name} took {took:.0f} s, {own:.0f} s of CPU in this process", flush=True)
+    if left_out:
+        print(f"\nleft out, because something is missing: {', '.join(left_out)}")
 
 
 if __name__ == "__main__":
