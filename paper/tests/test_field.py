@@ -108,6 +108,28 @@ def test_syne_tune_is_told_rows_and_leaves_failures_out():
     assert not optimiser.would_stop()
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(bool(CONTENDERS["skopt"].missing), reason="needs scikit-optimize")
+def test_scikit_optimize_is_told_what_each_evaluation_cost_failures_too():
+    """Two valleys are alike, and the right one is dear; per second it searches the left one."""
+    space = {"x": sw.Real(0.0, 1.0)}
+    setting = Setting(space, sw.space.Mixed.of(space), "reported", np.nan, 0, 20)
+    asked = {}
+    for name in ("skopt", "skopt-per-second"):
+        optimiser = CONTENDERS[name].make(setting)
+        points = []
+        for n in range(20):
+            x = optimiser.ask()["x"]
+            points.append(x)
+            value = None if n == 4 else float(np.cos(4.0 * np.pi * x))
+            optimiser.tell(FieldEvaluation({"x": x}, value, 1e4**x))
+        asked[name] = np.mean(points[10:])  # ten are drawn first
+    assert asked["skopt-per-second"] < asked["skopt"]
+    told, seconds = np.array(optimiser._optimizer.yi).T
+    np.testing.assert_allclose(seconds, np.log(1e4) * np.array(optimiser._optimizer.Xi)[:, 0])
+    assert told[4] == max(told[:4])
+
+
 def test_a_run_comes_back_from_its_line(tmp_path):
     runs = [play(cell("random", seed=seed)) for seed in range(2)]
     path = tmp_path / "runs.parquet"

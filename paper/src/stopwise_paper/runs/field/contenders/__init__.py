@@ -20,7 +20,7 @@ from stopwise_paper.runs.field.contenders.contender import (
 )
 from stopwise_paper.runs.field.contenders.optuna_samplers import OPTUNA_GP, OPTUNA_TPE
 from stopwise_paper.runs.field.contenders.random_search import RANDOM
-from stopwise_paper.runs.field.contenders.skopt_optimizer import SKOPT
+from stopwise_paper.runs.field.contenders.skopt_optimizer import SKOPT, SKOPT_PER_SECOND
 from stopwise_paper.runs.field.contenders.smac3 import SMAC, SMAC_50
 from stopwise_paper.runs.field.contenders.stopwise_studies import (
     STOPWISE,
@@ -53,6 +53,7 @@ CONTENDERS: dict[str, Contender] = {
     "smac-50": SMAC_50,
     "smac": SMAC,
     "skopt": SKOPT,
+    "skopt-per-second": SKOPT_PER_SECOND,
     "syne-tune": SYNE_TUNE,
     "random": RANDOM,
     "cheapest-first": CHEAPEST_FIRST,
