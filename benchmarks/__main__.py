@@ -28,6 +28,7 @@ def main() -> None:
         parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}")
     print(_report.machine())
     left_out: list[str] = []
+    targets: list[str] = []
     for name in arguments.names or NAMES:
         module = importlib.import_module(f"benchmarks.{name}")
         title = (module.__doc__ or "").partition("\n")[0]
@@ -40,8 +41,11 @@ def main() -> None:
             left_out.append(name)
             continue
         print(_report.table(rows))
+        targets += _report.targets(name, rows)
         took, own = time.perf_counter() - begin, time.process_time() - cpu
         print(f"\n{name} took {took:.0f} s, {own:.0f} s of CPU in this process", flush=True)
+    if targets:
+        print("\ntargets met\n" + "\n".join(targets))
     if left_out:
         print(f"\nleft out, because something is missing: {', '.join(left_out)}")
 

@@ -59,6 +59,14 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def targets(name: str, rows: Sequence[Row]) -> list[str]:
+    """How many of a benchmark's targets are met, in one line; none if it has no targets."""
+    met = [
+        row[column] for row in rows for column in row if column.startswith("met") and row[column]
+    ]
+    return [f"  {name}: {met.count('yes')} of {len(met)}"] if met else []
+
+
 def _cell(value: float | str) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if 100 <= abs(value) < 1e6 else f"{value:.3g}"

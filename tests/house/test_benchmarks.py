@@ -13,10 +13,14 @@ def without_its_data(*, quick):
     raise MissingDataError(message)
 
 
+def two_rows(*, quick):
+    return [{"what": f"quick: {quick}", "met": "yes"}, {"what": "more", "met": "NO"}]
+
+
 def test_a_benchmark_without_its_data_is_left_out_and_the_next_one_runs(monkeypatch, capsys):
     made = {
         "first": SimpleNamespace(run=without_its_data),
-        "second": SimpleNamespace(run=lambda *, quick: [{"what": "a row", "quick": str(quick)}]),
+        "second": SimpleNamespace(run=two_rows),
     }
     monkeypatch.setattr(command, "NAMES", list(made))
     for name, module in made.items():
@@ -25,5 +29,6 @@ def test_a_benchmark_without_its_data_is_left_out_and_the_next_one_runs(monkeypa
     command.main()
     printed = capsys.readouterr().out
     assert "first is left out: its table is not there" in printed
-    assert "a row  True" in printed
+    assert "quick: True  yes" in printed
+    assert "targets met\n  second: 1 of 2\n" in printed
     assert printed.endswith("left out, because something is missing: first\n")
