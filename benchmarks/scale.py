@@ -7,7 +7,8 @@ it is told of that suggestion, asked whether to stop, and asked for the next one
 100 observations a study fits at fixed sizes of its data, a tenth apart, so the first step is one
 that reaches such a size, the largest up to n; the median of the next ones is a step without a fit.
 Seconds are those of the process; memory is the most that the process has had, all libraries
-included.
+included (on Linux by what the kernel keeps of the process alone: the peak that ``getrusage`` names
+begins with that of the process which started it).
 
 ``python -m benchmarks.scale KIND SIZE N SURROGATE`` measures one case.
 """
@@ -82,9 +83,17 @@ def measured(kind: str, size: int, n: int, surrogate: str) -> dict[str, float]:
         study.should_stop()
         trial = study.ask()
         seconds.append(time.process_time() - begin)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     fitted, *without = seconds
-    return {"n": n, "fitted": fitted, "without": statistics.median(without), "peak": peak}
+    return {"n": n, "fitted": fitted, "without": statistics.median(without), "peak": _peak()}
+
+
+def _peak() -> float:
+    """The most memory that this process has had, in KiB."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    [line] = [each for each in status.read_text().splitlines() if each.startswith("VmHWM:")]
+    return float(line.split()[1])
 
 
 if __name__ == "__main__":
