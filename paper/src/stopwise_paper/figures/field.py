@@ -152,6 +152,6 @@ def _named(name: str, found: Sequence[FieldScore]) -> str:
 
 
 def _versions(runs: Sequence[FieldRun]) -> str:
-    """The packages that were played, with their versions."""
-    versions = {(CONTENDERS[run.contender].package, run.version) for run in runs}
+    """The packages that were played, with versions; commits of a checkout are in the runs."""
+    versions = {(CONTENDERS[r.contender].package, r.version.partition("+")[0]) for r in runs}
     return ", ".join(f"{package} {version}" for package, version in sorted(versions))
