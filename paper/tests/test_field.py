@@ -130,6 +130,17 @@ def test_scikit_optimize_is_told_what_each_evaluation_cost_failures_too():
     assert told[4] == max(told[:4])
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(bool(CONTENDERS["skopt"].missing), reason="needs scikit-optimize")
+def test_scikit_optimize_per_second_has_a_model_of_choices():
+    space = {name: sw.Categorical(["a", "b", "c"]) for name in "xy"}
+    setting = Setting(space, sw.space.Mixed.of(space), "reported", np.nan, 0, 12)
+    optimiser = CONTENDERS["skopt-per-second"].make(setting)
+    for n in range(12):
+        optimiser.tell(FieldEvaluation(optimiser.ask(), float(n % 5), 1.0 + n))
+    assert set(optimiser.ask()) == set("xy")
+
+
 def test_a_run_comes_back_from_its_line(tmp_path):
     runs = [play(cell("random", seed=seed)) for seed in range(2)]
     path = tmp_path / "runs.parquet"

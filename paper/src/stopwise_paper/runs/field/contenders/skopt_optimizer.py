@@ -36,7 +36,14 @@ class SkoptOptimizer:
         self._names = tuple(setting.space)
         dimensions = [_dimension(parameter) for parameter in setting.space.values()]
         acquisition = "EIps" if per_second else "gp_hedge"
-        self._optimizer = Optimizer(dimensions, acq_func=acquisition, random_state=setting.seed)
+        choices = all(isinstance(each, sw.Categorical) for each in setting.space.values())
+        self._optimizer = Optimizer(
+            dimensions,
+            acq_func=acquisition,
+            # its kernel of choices has no gradient, which "auto" does not see with EIps
+            acq_optimizer="sampling" if choices and per_second else "auto",
+            random_state=setting.seed,
+        )
         self._per_second = per_second
         self._failures = FailuresAsWorst()
 
