@@ -7,15 +7,14 @@ it is told of that suggestion, asked whether to stop, and asked for the next one
 100 observations a study fits at fixed sizes of its data, a tenth apart, so the first step is one
 that reaches such a size, the largest up to n; the median of the next ones is a step without a fit.
 Seconds are those of the process; memory is the most that the process has had, all libraries
-included (on Linux by what the kernel keeps of the process alone: the peak that ``getrusage`` names
-begins with that of the process which started it).
+included: by what Linux keeps of the process alone, because the peak that ``getrusage`` names
+begins with that of the process which started it.
 
 ``python -m benchmarks.scale KIND SIZE N SURROGATE`` measures one case.
 """
 
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -89,11 +88,9 @@ def measured(kind: str, size: int, n: int, surrogate: str) -> dict[str, float]:
 
 def _peak() -> float:
     """The most memory that this process has had, in KiB."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    [line] = [each for each in status.read_text().splitlines() if each.startswith("VmHWM:")]
-    return float(line.split()[1])
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    [peak] = [line for line in lines if line.startswith("VmHWM:")]
+    return float(peak.split()[1])
 
 
 if __name__ == "__main__":
